@@ -31,7 +31,7 @@ def validator():
 
 
 def kind(o):
-    return "map" if "map" in o else "loss" if "lost" in o else "record" if "time" in o else "program" if "program" in o else "capture" if "capture" in o else "line"
+    return "map" if "map" in o else "loss" if "lost" in o else "cost" if "cost" in o else "record" if "time" in o else "program" if "program" in o else "capture" if "capture" in o else "line"
 
 
 def main():

@@ -32,6 +32,34 @@ static int take_duration(void *ctx, const char *value)
 	return -1;
 }
 
+static int take_max_cost(void *ctx, const char *value)
+{
+	struct run_options *o = ctx;
+	bool is_none = strcmp(value, "none") == 0;
+	char *end = (char *)value;
+	double percent = value[strspn(value, "0123456789.")] == '%' ? strtod(value, &end) : 0;
+	if (!is_none && (percent <= 0 || strcmp(end, "%") != 0))
+		return cmd_usage_error(
+		    "--max-cost: '%s' is not a share of a processor, such as 2%%, or none", value);
+	o->has_ceiling = true;
+	o->run.ceiling.share = percent / 100;
+	return -1;
+}
+
+static int take_max_rate(void *ctx, const char *value)
+{
+	struct run_options *o = ctx;
+	size_t n = strspn(value, "0123456789.");
+	double unit = value[n] == 'k' ? 1e3 : value[n] == 'M' ? 1e6 : 1;
+	const char *rest = value + n + (unit > 1);
+	if (!n || strtod(value, NULL) <= 0 || (*rest && strcmp(rest, "/s") != 0))
+		return cmd_usage_error(
+		    "--max-rate: '%s' is not a number of events a second, such as 50k", value);
+	o->has_ceiling = true;
+	o->run.ceiling.rate = strtod(value, NULL) * unit;
+	return -1;
+}
+
 static int take_deep(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
@@ -180,11 +208,16 @@ static const struct cmd_option list[] = {
     {'T', "duration", "SECONDS", CMD_CALL(take_duration), "stop after SECONDS, as ^C does"},
     {'N', "events", "N", CMD_CALL(take_events), "stop after N lines of events"},
     {0, "strict", NULL, CMD_FLAG(struct run_options, run.loss_fails),
-     "exit with status 3 if events were lost or probes skipped"},
+     "exit with 3 if events were lost, maps are incomplete or probes skipped"},
     {0, "ready-file", "FILE", CMD_STRING(struct run_options, run.ready_file),
      "write a line to FILE once all probes are attached"},
     {0, "ready-fd", "N", CMD_CALL(take_ready_fd), "write that line to open file descriptor N"},
     {0, "bpftrace", "PATH", CMD_STRING(struct run_options, bpftrace), "bpftrace to run"},
+    {.help = "COST"},
+    {0, "max-cost", "PERCENT%|none", CMD_CALL(take_max_cost),
+     "stop if the trace takes more of a processor for 3 s [25% if it prints each event]"},
+    {0, "max-rate", "N", CMD_CALL(take_max_rate),
+     "stop if the probes fire more than N times a second for 3 s; 50k is 50000"},
     {.help = "LISTS AND PAGES"},
     {'l', "list", NULL, CMD_FLAG(struct run_options, lists),
      "list the probes; with -v also sites, source lines, operands and semaphores"},

@@ -18,6 +18,7 @@ struct run_options {
 	    *converts; /**< that, where it is no format of ours but made of JSON; or NULL */
 	bool lists;    /**< -l */
 	bool no_run, echo, has_time;
+	bool has_ceiling;    /**< --max-cost or --max-rate is given */
 	bool waits, follows; /**< -w, --follow */
 	const char
 	    *awaited; /**< with `waits`: the name of a program that does not run yet, or NULL */

@@ -50,7 +50,8 @@ struct writer {
 	uint64_t n_rows;
 	struct strbuf full; // see struct writer_result, as the next ones
 	uint64_t reported_lost;
-	unsigned n_blank; // empty lines that have come and may be bpftrace's
+	struct str account; // of writer_set_account()
+	unsigned n_blank;   // empty lines that have come and may be bpftrace's
 	bool has_printed_map;
 	bool in_strings;   // since the last event a map was printed that has strings in it
 	uint64_t n_events; // lines of them
@@ -692,6 +693,11 @@ void writer_drop(struct writer *w)
 	joined_fini(&w->joined);
 }
 
+void writer_set_account(struct writer *w, struct str line)
+{
+	w->account = line;
+}
+
 void writer_end(struct writer *w, struct strbuf *out)
 {
 	w->out = out;
@@ -701,6 +707,8 @@ void writer_end(struct writer *w, struct strbuf *out)
 	joined_end(&w->joined);
 	if (w->order)
 		order_flush(w->order, INT64_MAX, out);
+	if (w->config.json)
+		strbuf_adds(out, w->account);
 	if (w->config.json && !is_full(w)) // after that it is of no interest
 		add_lost(w, out);
 }

@@ -75,6 +75,8 @@ void writer_idle(struct writer *w, struct strbuf *out);
 bool writer_is_holding(const struct writer *w);
 /** bpftrace was killed: lines that are not whole are dropped. writer_end() must follow. */
 void writer_drop(struct writer *w);
+/** What the trace has cost, as an object of JSON, for the end; without JSON it is not printed. */
+void writer_set_account(struct writer *w, struct str line);
 /** Nothing more comes: the rest, and in JSON what was lost. */
 void writer_end(struct writer *w, struct strbuf *out);
 

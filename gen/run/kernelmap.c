@@ -1,51 +1,18 @@
 #include "run/kernelmap.h"
 
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "process/proc.h"
+#include "run/bpfobject.h"
 
 enum {
 	MAX_COUNTERS = 8192, // one, or one for each processor
 	MAX_KEY = 4096,	     // bytes
 };
-
-/**
- * The kernel's number of the map that is the descriptor @name in @dir; 0: it is none. See proc(5),
- * /proc/pid/fdinfo.
- */
-static uint32_t read_map_id(int dir, const char *name)
-{
-	char text[512];
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	const char *at = strstr(text, "map_id:");
-	unsigned id = 0;
-	return at && sscanf(at, "map_id: %u", &id) == 1 ? id : 0;
-}
-
-/** Of the process @pid, the map with this number that is its descriptor @name. */
-static int open_map(pid_t pid, uint32_t id, const char *name)
-{
-	int map = bpf_map_get_fd_by_id(id); // needs CAP_SYS_ADMIN
-	int process = map < 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-	if (process >= 0) {
-		map = (int)syscall(SYS_pidfd_getfd, process, atoi(name), 0);
-		close(process);
-	}
-	return map;
-}
 
 /**
  * The map that the script calls @name; NULL: the counter of lost events, event_loss_counter (0.23) or
@@ -63,27 +30,29 @@ static bool is_match(const struct bpf_map_info *info, const char *name)
 		strncmp(info->name, ".data.event_los", 15) == 0);
 }
 
+struct search {
+	const char *name;
+	int found;
+};
+
+static bool take_map(void *ctx, int map)
+{
+	struct search *s = ctx;
+	struct bpf_map_info info = {0};
+	uint32_t n = sizeof(info);
+	if (bpf_obj_get_info_by_fd(map, &info, &n) == 0 && is_match(&info, s->name))
+		s->found = map;
+	else
+		close(map);
+	return s->found < 0;
+}
+
 int kernelmap_open(pid_t pid, const char *name)
 {
-	int directory = proc_open_file(PROCFS, pid, "fdinfo");
-	DIR *dir = directory < 0 ? NULL : fdopendir(directory);
-	int found = -1, error = dir ? ENOENT : errno;
-	for (struct dirent *e; dir && found < 0 && (e = readdir(dir));) {
-		uint32_t id = read_map_id(dirfd(dir), e->d_name);
-		struct bpf_map_info info = {0};
-		uint32_t n = sizeof(info);
-		int map = id ? open_map(pid, id, e->d_name) : -1;
-		if (id && map < 0)
-			error = errno;
-		else if (id && bpf_obj_get_info_by_fd(map, &info, &n) == 0 && is_match(&info, name))
-			found = map;
-		else if (id)
-			close(map);
-	}
-	if (dir)
-		closedir(dir);
-	errno = error;
-	return found;
+	struct search s = {name, -1};
+	int error = bpfobject_walk(pid, BPFOBJECT_MAP, take_map, &s);
+	errno = error ? error : ENOENT;
+	return s.found;
 }
 
 int kernelmap_open_loss(pid_t pid)

@@ -21,6 +21,7 @@
 #include "run/relay.h"
 #include "run/start.h"
 #include "run/stop.h"
+#include "run/trapcost.h"
 
 #define READY_POLL_MS 5	    // how often bpftrace is looked at until it is attached
 #define TURN_POLL_MS 2	    // while another writes to the same output
@@ -28,6 +29,8 @@
 #define HELD_LOOK_MS 50	    // while lines wait for those that belong before them
 #define MAX_PIECE 65536	    // so much at once to a file that is whole at any time
 #define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
+#define COST_LOOK_MS 1000
+#define COSTLY_LOOKS 3 // in a row: a burst is no reason to end
 
 /** One run. */
 struct runner {
@@ -57,11 +60,18 @@ struct runner {
 	bool is_targets_end;		 // it is over because the target is
 	uint64_t n_lost;		 // what the user was told of it all
 	unsigned long ready_at, over_at; // ms: the trace began, and its end; 0: not yet
+	struct cost cost;
+	bool counts_cost, has_cost; // the kernel does; it is being looked at
+	unsigned long cost_at;	    // ms: the last look
+	unsigned costly_looks;	    // above the ceiling, in a row
+	bool is_too_costly;	    // so it is ended
 };
 
 /** Nothing counts from here on. */
 static void end_events(struct runner *r)
 {
+	if (!r->over_at && r->has_cost)
+		cost_read(&r->cost);
 	r->over_at = r->over_at ? r->over_at : clock_ms();
 	if (r->gate < 0)
 		return;
@@ -100,6 +110,8 @@ static void take_signal(struct runner *r)
  * False, with errno, when it cannot be written; EPIPE also when nobody reads and a second signal
  * came.
  */
+static void look_at_cost(struct runner *r);
+
 static bool write_polled(struct runner *r, struct str data)
 {
 	while (data.n) {
@@ -107,8 +119,10 @@ static bool write_polled(struct runner *r, struct str data)
 		    {.fd = r->output.fd, .events = POLLOUT},
 		    {.fd = r->signals, .events = POLLIN},
 		};
-		if (poll(fds, 2, r->stop.at ? READY_POLL_MS : -1) < 0 && errno != EINTR)
+		int wait = r->stop.at ? READY_POLL_MS : r->has_cost ? COST_LOOK_MS : -1;
+		if (poll(fds, 2, wait) < 0 && errno != EINTR)
 			return false;
+		look_at_cost(r);
 		if (fds[1].revents)
 			take_signal(r);
 		stop_when_idle(&r->stop);
@@ -337,6 +351,15 @@ static bool open_gate(struct runner *r)
 	return false;
 }
 
+static void open_cost(struct runner *r)
+{
+	if (!r->counts_cost)
+		return;
+	cost_open(&r->cost, r->stop.pid, &r->cfg->cost_names);
+	r->has_cost = true;
+	r->cost_at = clock_ms();
+}
+
 static void become_ready(struct runner *r)
 {
 	progress_clear();
@@ -366,6 +389,7 @@ static void become_ready(struct runner *r)
 		begin_output(r);
 		if (!open_gate(r))
 			return;
+		open_cost(r);
 		ready_report(r->arena, r->diag, r->cfg);
 		// SIGALRM comes when the trace is to end; 0 lets none come.
 		unsigned long ms = r->cfg->duration;
@@ -383,6 +407,53 @@ static void report_detaching(struct runner *r)
 			r->relay.n_probes == 1 ? "" : "s");
 }
 
+/** Which probes cost what: each second of the last look, or if @all of the whole trace. */
+static void report_probes(struct runner *r, bool all)
+{
+	struct strbuf lines;
+	strbuf_init(&lines);
+	cost_write_text(&r->cost, all, &lines);
+	for (struct str rest = strbuf_str(&lines); rest.n;) {
+		struct str line = str_take_line(&rest);
+		fprintf(stderr, "btgen:   " STR_FMT "\n", STR_ARG(line));
+	}
+	strbuf_fini(&lines);
+}
+
+static void end_costly(struct runner *r)
+{
+	const struct run_ceiling *most = &r->cfg->ceiling;
+	double share = cost_share(&r->cost, false);
+	if (most->share && share > most->share)
+		diag_error(r->diag, NULL,
+			   "the trace was stopped: it takes %.0f %% of a processor, and "
+			   "--max-cost is %g %%",
+			   100 * share, 100 * most->share);
+	else
+		diag_error(r->diag, NULL,
+			   "the trace was stopped: its probes fire %.0f times a second, and "
+			   "--max-rate is %.0f",
+			   cost_rate(&r->cost, false), most->rate);
+	report_probes(r, false);
+	interrupt(r);
+}
+
+/** Each second: a trace that was above its ceiling all the time is ended. */
+static void look_at_cost(struct runner *r)
+{
+	const struct run_ceiling *most = &r->cfg->ceiling;
+	if (!r->has_cost || r->over_at || clock_ms() - r->cost_at < COST_LOOK_MS)
+		return;
+	r->cost_at = clock_ms();
+	cost_read(&r->cost);
+	bool is_costly = (most->share && cost_share(&r->cost, false) > most->share) ||
+			 (most->rate && cost_rate(&r->cost, false) > most->rate);
+	r->costly_looks = is_costly ? r->costly_looks + 1 : 0;
+	r->is_too_costly = r->costly_looks >= COSTLY_LOOKS;
+	if (r->is_too_costly)
+		end_costly(r);
+}
+
 /** How long to wait for something to happen, in ms. */
 static int wait_time(const struct runner *r)
 {
@@ -392,7 +463,9 @@ static int wait_time(const struct runner *r)
 		return READY_POLL_MS;
 	if (writer_is_holding(r->cfg->writer))
 		return HELD_LOOK_MS;
-	return r->stop.is_begun ? STOP_LOOK_MS : -1;
+	if (r->stop.is_begun)
+		return STOP_LOOK_MS;
+	return r->has_cost ? COST_LOOK_MS : -1;
 }
 
 /** Reads what has come through @fd; -1 in *fd at its end. Returns whether there was anything. */
@@ -477,6 +550,7 @@ static void relay_until_end(struct runner *r)
 			progress_step("detaching", 0, 0);
 		flush_output(r, false);
 		stop_when_full(r);
+		look_at_cost(r);
 		stop_again_if_lost(&r->stop, had_output);
 		stop_when_idle(&r->stop);
 		report_detaching(r);
@@ -613,6 +687,23 @@ static void report_full_maps(struct runner *r)
 	r->diag->quiet = was_quiet;
 }
 
+/** With -v. */
+static void report_cost(struct runner *r)
+{
+	fprintf(stderr, "btgen: cost: %.2f %% of a processor\n", 100 * cost_share(&r->cost, true));
+	report_probes(r, true);
+}
+
+/** Into the output, if that is JSON. */
+static void write_account(struct runner *r)
+{
+	struct strbuf account;
+	strbuf_init(&account);
+	cost_write_json(&r->cost, &account);
+	writer_set_account(r->cfg->writer, str_copy(r->arena, strbuf_str(&account)));
+	strbuf_fini(&account);
+}
+
 /** How it has ended, and the status of that. */
 static void report_end(struct runner *r, bool is_gone)
 {
@@ -646,6 +737,8 @@ static void report_end(struct runner *r, bool is_gone)
 		r->status = 1;
 	if (cfg->loss_fails && has_loss && r->status == 0)
 		r->status = RUN_LOST;
+	if (r->is_too_costly && (r->status == 0 || r->status == RUN_LOST))
+		r->status = RUN_TOO_COSTLY;
 }
 
 /** What remains to be said and done once bpftrace is gone. */
@@ -663,6 +756,10 @@ static void finish(struct runner *r)
 	}
 	if (r->end_signal)
 		writer_drop(cfg->writer);
+	if (r->has_cost && !r->over_at)
+		cost_read(&r->cost);
+	if (r->has_cost)
+		write_account(r);
 	if (r->ready)
 		flush_output(r, true);
 	if (r->end_signal)
@@ -680,9 +777,28 @@ static void finish(struct runner *r)
 			r->n_under_way == 1 ? "is" : "are");
 	if (was_ready && r->is_unread && !cfg->quiet)
 		fprintf(stderr, "btgen: the reader of the output exited, which ended the trace\n");
+	if (r->has_cost && cfg->has_account)
+		report_cost(r);
 	report_end(r, is_gone);
 	r->is_targets_end =
 	    is_gone && !r->stop.interrupts && !r->given_up && (r->status == 0 || !was_ready);
+}
+
+static void begin_cost(struct runner *r)
+{
+	const struct run_config *cfg = r->cfg;
+	if (!cfg->ceiling.share && !cfg->ceiling.rate && !cfg->has_account)
+		return;
+	r->counts_cost = cost_begin(r->arena, &r->cost);
+	if (r->counts_cost || cfg->quiet)
+		return;
+	const char *why = errno == EPERM ? "this needs CAP_SYS_ADMIN" : strerror(errno);
+	if (cfg->ceiling.share || cfg->ceiling.rate)
+		diag_warning(r->diag, NULL,
+			     "--max-cost is not enforced: cannot measure the cost of the trace: %s",
+			     why);
+	else
+		diag_note(r->diag, NULL, "cannot measure the cost of the trace: %s", why);
 }
 
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, struct run_end *end)
@@ -715,7 +831,10 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 
 	r.status = 1;
 	struct started started;
+	begin_cost(&r);
 	if (start_bpftrace(a, d, cfg, &started)) {
+		if (r.counts_cost) // while bpftrace compiles
+			r.cost.trap_ns = trapcost_measure();
 		stop_init(&r.stop, started.pid);
 		r.out_pipe = started.out;
 		r.err_pipe = started.err;
@@ -732,6 +851,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		*end = (struct run_end){r.is_targets_end, r.ready,
 					writer_result(cfg->writer).n_events};
 		relay_fini(&r.relay);
+		if (r.counts_cost)
+			cost_end(&r.cost);
 		if (r.loss >= 0)
 			close(r.loss);
 		if (r.gate >= 0)

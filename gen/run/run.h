@@ -10,8 +10,8 @@
 
 #include "run/config.h"
 
-/** The exit status of a trace that has lost events, with loss_fails. */
-enum { RUN_LOST = 3 };
+/** Exit statuses: of a trace that has lost events, with loss_fails; of one above its ceiling. */
+enum { RUN_LOST = 3, RUN_TOO_COSTLY = 4 };
 
 /** How a trace has ended. */
 struct run_end {

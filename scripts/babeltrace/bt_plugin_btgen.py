@@ -61,7 +61,7 @@ def parse(text):
     if not isinstance(line, dict):
         raise ValueError("no object")
     if "time" not in line:
-        return next((k for k in ("capture", "lost", "program", "map", "text") if k in line), "unknown"), line
+        return next((k for k in ("capture", "cost", "lost", "program", "map", "text") if k in line), "unknown"), line
     common = {key: line[key] for key in ("cpu", "pid", "tid")}
     ns = nanoseconds(line["time"])
     if ns not in range(2**62) or not all(type(v) is int and v in INT64 for v in common.values()):
@@ -151,7 +151,7 @@ def captures_of(path):
                 say(f"{path}: records were lost: {json.dumps(value['lost'])}")
             elif kind == "corrupt":
                 corrupt.append(number)
-            elif kind != "program":
+            elif kind not in ("program", "cost"):
                 skipped[kind] = skipped.get(kind, 0) + 1
         except WRONG:
             corrupt.append(number)

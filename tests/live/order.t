@@ -75,7 +75,7 @@ events() {
 # game OPTION...: what bpftrace finds in its buffers, two seconds of one processor and then of the other, and then all of them
 game() {
 	local tracer
-	live_trace "$@" -e "$script" "$live_pid" || return 1
+	live_trace --max-cost none "$@" -e "$script" "$live_pid" || return 1
 	read -r tracer _ <"/proc/$live_tracer/task/$live_tracer/children"
 	# What it finds later it has to read at once, beside whatever else runs here.
 	renice -n -15 -p "$tracer" "$live_tracer" >/dev/null

@@ -1,0 +1,19 @@
+/** bpfobject - the BPF objects, maps and programs, whose descriptors another process has. */
+#ifndef RUN_BPFOBJECT_H
+#define RUN_BPFOBJECT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum bpfobject { BPFOBJECT_MAP, BPFOBJECT_PROGRAM };
+
+/** @fd is @take's to close. False: no more are wanted. */
+typedef bool bpfobject_fn(void *ctx, int fd);
+
+/**
+ * Calls @take for each of these objects of the process @pid; one that it has two descriptors of may
+ * come twice. Returns the last error: 0, or why one could not be opened.
+ */
+int bpfobject_walk(pid_t pid, enum bpfobject kind, bpfobject_fn *take, void *ctx);
+
+#endif

@@ -1,0 +1,270 @@
+#include "run/cost.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "run/bpfobject.h"
+#include "run/trapcost.h"
+
+struct cost_program {
+	int fd;
+	uint32_t id;
+	size_t probe; // its index
+};
+
+struct opening {
+	struct cost *cost;
+	const cost_names *names;
+};
+
+static uint64_t time_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+bool cost_begin(struct arena *a, struct cost *c)
+{
+	*c = (struct cost){.arena = a, .stats = bpf_enable_stats(BPF_STATS_RUN_TIME)};
+	return c->stats >= 0;
+}
+
+// --- whose a program is ---
+
+/** What bpftrace makes of a probe's name: "usdt__tmp_app_query". */
+static struct str words_of(struct arena *a, struct str s)
+{
+	char *words = arena_strndup(a, s.p, s.n);
+	for (size_t i = 0; i < s.n; i++)
+		words[i] = isalnum((unsigned char)words[i]) ? words[i] : '_';
+	return (struct str){words, s.n};
+}
+
+/** @s without "_12" at its end, behind @what. */
+static struct str cut_number(struct str s, struct str what)
+{
+	size_t n = s.n;
+	while (n && isdigit((unsigned char)s.p[n - 1]))
+		n--;
+	struct str rest = {s.p, n};
+	if (n == s.n || !str_has_suffix(rest, what))
+		return s;
+	rest.n -= what.n;
+	return rest;
+}
+
+/**
+ * The function that is the program, of which its BTF tells: from 0.21 on "KIND_PATH_PROVIDER_NAME" and
+ * numbers of the site and of the probe. Empty without BTF.
+ */
+static struct str function_of(struct arena *a, int fd)
+{
+	struct bpf_func_info function = {0};
+	struct bpf_prog_info info = {.nr_func_info = 1,
+				     .func_info = (uintptr_t)&function,
+				     .func_info_rec_size = sizeof(function)};
+	uint32_t n = sizeof(info);
+	if (bpf_obj_get_info_by_fd(fd, &info, &n) != 0 || !info.btf_id || !info.nr_func_info)
+		return STR("");
+	struct btf *btf = btf__load_from_kernel_by_id(info.btf_id);
+	const struct btf_type *type = btf ? btf__type_by_id(btf, function.type_id) : NULL;
+	const char *name = type ? btf__name_by_offset(btf, type->name_off) : NULL;
+	struct str ret = str_from(arena_strdup(a, name ? name : ""));
+	btf__free(btf);
+	return cut_number(cut_number(ret, STR("_")), STR("_loc"));
+}
+
+/** Is it the program of the probe @name? @function as above; without one @cut has 15 bytes of the name's last part. */
+static bool is_of(struct arena *a, struct str name, struct str function, struct str cut)
+{
+	const char *kind_end = memchr(name.p, ':', name.n);
+	const char *last = memrchr(name.p, ':', name.n);
+	if (!kind_end)
+		return false;
+	struct str kind = {name.p, (size_t)(kind_end - name.p)};
+	struct str tail = words_of(a, str_from_offset(name, (size_t)(kind_end - name.p)));
+	struct str part = words_of(a, str_from_offset(name, (size_t)(last + 1 - name.p)));
+	if (function.n)
+		return str_has_prefix(function, kind) && str_has_suffix(function, tail);
+	return cut.n < BPF_OBJ_NAME_LEN - 1 ? str_eq(part, cut) : str_has_prefix(part, cut);
+}
+
+/** The probe, or a new one for all whose names cannot be told apart. */
+static size_t probe_of(struct opening *o, int fd, const struct bpf_prog_info *info)
+{
+	struct cost *c = o->cost;
+	struct str function = function_of(c->arena, fd), cut = str_from(info->name);
+	struct cost_name of = {.name = cut};
+	unsigned n = 0;
+	for (size_t i = 0; i < o->names->n; i++)
+		if (is_of(c->arena, o->names->v[i].name, function, cut)) {
+			// Of names that end alike the longest is meant.
+			if (!n++ || (function.n && o->names->v[i].name.n > of.name.n))
+				of = o->names->v[i];
+		}
+	if (n > 1 && !function.n)
+		of.name = str_printf(c->arena, STR_FMT "* (%u probes)", STR_ARG(cut), n);
+	for (size_t i = 0; i < c->probes.n; i++)
+		if (str_eq(c->probes.v[i].of.name, of.name))
+			return i;
+	of.name = str_copy(c->arena, of.name);
+	vec_push(c->arena, &c->probes, (struct cost_probe){.of = of});
+	return c->probes.n - 1;
+}
+
+static bool take_program(void *ctx, int fd)
+{
+	struct opening *o = ctx;
+	struct bpf_prog_info info = {0};
+	uint32_t n = sizeof(info);
+	bool is_new = bpf_obj_get_info_by_fd(fd, &info, &n) == 0;
+	for (size_t i = 0; is_new && i < o->cost->programs.n; i++)
+		is_new = o->cost->programs.v[i].id != info.id;
+	if (is_new)
+		vec_push(o->cost->arena, &o->cost->programs,
+			 (struct cost_program){fd, info.id, probe_of(o, fd, &info)});
+	else
+		close(fd);
+	return true;
+}
+
+void cost_open(struct cost *c, pid_t pid, const cost_names *names)
+{
+	struct opening o = {c, names};
+	bpfobject_walk(pid, BPFOBJECT_PROGRAM, take_program, &o);
+	cost_read(c);
+	c->began = c->now;
+	for (size_t i = 0; i < c->probes.n; i++)
+		c->probes.v[i].first = c->probes.v[i].sum;
+}
+
+// --- what it takes ---
+
+void cost_read(struct cost *c)
+{
+	c->before = c->now;
+	c->now = time_ns();
+	for (size_t i = 0; i < c->probes.n; i++) {
+		c->probes.v[i].before = c->probes.v[i].sum;
+		c->probes.v[i].sum = (struct cost_sum){0};
+	}
+	for (size_t i = 0; i < c->programs.n; i++) {
+		struct cost_probe *p = &c->probes.v[c->programs.v[i].probe];
+		struct bpf_prog_info info = {0};
+		uint32_t n = sizeof(info);
+		if (bpf_obj_get_info_by_fd(c->programs.v[i].fd, &info, &n) != 0)
+			continue;
+		p->sum.hits += info.run_cnt;
+		p->sum.ns +=
+		    (double)info.run_time_ns + (double)info.run_cnt * p->of.n_traps * c->trap_ns;
+	}
+}
+
+static struct cost_sum used_by(const struct cost_probe *p, bool all)
+{
+	struct cost_sum before = all ? p->first : p->before;
+	return (struct cost_sum){p->sum.hits - before.hits, p->sum.ns - before.ns};
+}
+
+static double time_of(const struct cost *c, bool all)
+{
+	uint64_t from = all ? c->began : c->before;
+	return c->now > from ? (double)(c->now - from) : 1;
+}
+
+double cost_share(const struct cost *c, bool all)
+{
+	double ns = 0;
+	for (size_t i = 0; i < c->probes.n; i++)
+		ns += used_by(&c->probes.v[i], all).ns;
+	return ns / time_of(c, all);
+}
+
+double cost_rate(const struct cost *c, bool all)
+{
+	double hits = 0;
+	for (size_t i = 0; i < c->probes.n; i++)
+		hits += (double)used_by(&c->probes.v[i], all).hits;
+	return hits * 1e9 / time_of(c, all);
+}
+
+// --- what is said of it ---
+
+static int compare(const void *x, const void *y)
+{
+	double a = (*(struct cost_probe *const *)x)->sum.ns,
+	       b = (*(struct cost_probe *const *)y)->sum.ns;
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/** Those that were hit, the dearest first; the caller has room for all. */
+static size_t sort_probes(const struct cost *c, const struct cost_probe **ret)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->probes.n; i++)
+		if (c->probes.v[i].sum.hits > c->probes.v[i].first.hits)
+			ret[n++] = &c->probes.v[i];
+	qsort(ret, n, sizeof(*ret), compare);
+	return n;
+}
+
+void cost_write_text(const struct cost *c, bool all, struct strbuf *ret)
+{
+	const struct cost_probe **sorted =
+	    arena_alloc_n(c->arena, c->probes.n + 1, sizeof(*sorted));
+	size_t n = sort_probes(c, sorted);
+	double whole = cost_share(c, all), time = time_of(c, all);
+	for (size_t i = 0; i < n; i++) {
+		struct cost_sum used = used_by(sorted[i], all);
+		if (!used.hits || used.ns / time < whole / 100)
+			continue;
+		strbuf_addf(ret, STR_FMT ": %.0f hits/s, %.2f us a hit, %.1f %%\n",
+			    STR_ARG(sorted[i]->of.name), (double)used.hits * 1e9 / time,
+			    used.ns / (double)used.hits / 1000, 100 * used.ns / time);
+	}
+}
+
+void cost_write_json(const struct cost *c, struct strbuf *ret)
+{
+	const struct cost_probe **sorted =
+	    arena_alloc_n(c->arena, c->probes.n + 1, sizeof(*sorted));
+	size_t n = sort_probes(c, sorted);
+	struct json j = {.out = ret};
+	json_open(&j, NULL, '{');
+	json_open(&j, "cost", '{');
+	json_printf(&j, "seconds", "%.3f", time_of(c, true) / 1e9);
+	json_printf(&j, "percent", "%.3f", 100 * cost_share(c, true));
+	json_open(&j, "probes", '[');
+	for (size_t i = 0; i < n; i++) {
+		struct cost_sum used = used_by(sorted[i], true);
+		json_open(&j, NULL, '{');
+		json_str(&j, "probe", sorted[i]->of.name);
+		json_number(&j, "hits", (int64_t)used.hits, false);
+		json_printf(&j, "ns_per_hit", "%.0f", used.ns / (double)used.hits);
+		json_printf(&j, "percent", "%.3f", 100 * used.ns / time_of(c, true));
+		json_close(&j, '}');
+	}
+	json_close(&j, ']');
+	json_close(&j, '}');
+	json_close(&j, '}');
+	strbuf_addc(ret, '\n');
+}
+
+void cost_end(struct cost *c)
+{
+	for (size_t i = 0; i < c->programs.n; i++)
+		close(c->programs.v[i].fd);
+	if (c->stats >= 0)
+		close(c->stats);
+	c->programs.n = 0;
+	c->stats = -1;
+}

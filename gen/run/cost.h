@@ -1,0 +1,69 @@
+/**
+ * cost - what a trace costs: the time of its BPF programs, and of the breakpoints that start them.
+ *
+ * The kernel counts runs and nanoseconds of BPF programs while somebody asks for it (BPF_ENABLE_STATS,
+ * bpf(2); since Linux 5.8; with CAP_SYS_ADMIN). What a breakpoint takes before and after its program
+ * is not in it: that is run/trapcost.h's.
+ *
+ * A share is of one processor: 1.0 is all of it; there may be more.
+ */
+#ifndef RUN_COST_H
+#define RUN_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+
+/** A probe that a program attaches to. */
+struct cost_name {
+	struct str name; /**< "usdt:app:query" */
+	unsigned
+	    n_traps; /**< breakpoints that a hit takes: 1, 2 with that of a return, 0 in the kernel */
+};
+typedef VEC(struct cost_name) cost_names;
+
+struct cost_sum {
+	uint64_t hits;
+	double ns; /**< with the breakpoints */
+};
+
+/** One of them, or several that cannot be told apart. */
+struct cost_probe {
+	struct cost_name of;
+	struct cost_sum first, before, sum; /**< by cost_open(), and by the last two cost_read() */
+};
+
+struct cost_program;
+
+struct cost {
+	struct arena *arena;
+	int stats;	/**< keeps the kernel counting, or -1 */
+	double trap_ns; /**< of a breakpoint */
+	VEC(struct cost_probe) probes;
+	VEC(struct cost_program) programs;
+	uint64_t began, before,
+	    now; /**< CLOCK_MONOTONIC, ns: of cost_open() and of the last two reads */
+};
+
+/** Has the kernel count. False, with errno, if it does not or must not. */
+bool cost_begin(struct arena *a, struct cost *c);
+/** Finds the programs of the bpftrace @pid, which has attached them to @names. */
+void cost_open(struct cost *c, pid_t pid, const cost_names *names);
+/** Reads the kernel's numbers. */
+void cost_read(struct cost *c);
+/** What was used between the last two reads, or if @all since cost_open(), as shares and hits a second. */
+double cost_share(const struct cost *c, bool all);
+double cost_rate(const struct cost *c, bool all);
+/**
+ * Adds lines "usdt:app:query: 41200 hits/s, 1.05 us a hit, 4.3 %", the dearest first, without those
+ * below a hundredth of the whole.
+ */
+void cost_write_text(const struct cost *c, bool all, struct strbuf *ret);
+/** {"cost": ...}, docs/records.md. */
+void cost_write_json(const struct cost *c, struct strbuf *ret);
+void cost_end(struct cost *c);
+
+#endif

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# A trace that costs its target too much is stopped, and the target is as fast again as before; others are left alone. What the
+# account says of hits is what the program fired.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+# "fire N": N hits of each of two probes. "run S": hits as fast as it can, for S seconds; says how many each tenth of a second had.
+cat >"$tmp/app.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+static __attribute__((noinline)) long function(long n)
+{
+	__asm__ volatile("");
+	return n + 1;
+}
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+int main(void)
+{
+	char word[16];
+	long n, sum = 0;
+	while (scanf("%15s %ld", word, &n) == 2) {
+		double from = now(), tenth = from;
+		long hits = 0;
+		for (long i = 0; strcmp(word, "fire") == 0 && i < n; i++) {
+			USDT_PROBE(app, often, i);
+			USDT_PROBE(app, also, i);
+			sum = function(sum);
+		}
+		while (strcmp(word, "run") == 0 && now() < from + (double)n) {
+			for (int i = 0; i < 100; i++, hits++)
+				USDT_PROBE(app, often, hits);
+			if (now() > tenth + 0.1) {
+				printf("%.2f %.0f\n", tenth - from, (double)hits / (now() - tenth));
+				tenth = now(), hits = 0;
+			}
+		}
+		printf("done\n");
+		fflush(stdout);
+	}
+	return sum < 0;
+}
+END
+gcc -O2 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
+
+# speed FROM TO: the median of the tenths of a second from FROM to TO, in hits a second
+speed() {
+	awk -v from="$1" -v to="$2" 'NF == 2 && $1 >= from && $1 < to { print $2 }' "$tmp/answers" | sort -n |
+		awk '{ v[NR] = $1 } END { printf "%.0f\n", v[int((NR + 1) / 2)] }'
+}
+
+# account: of the JSON in $tmp/trace
+account() { jq -r 'select(.cost) | .cost.probes[] | "\(.probe) \(.hits)"' "$tmp/trace" | sort; }
+
+# --- a flood ---
+
+live_start "$tmp/app"
+live_say "run 12"
+ok "-t of a flood attaches" live_trace "$live_pid" -t 'app:*'
+live_wait
+is "$live_rc" 4 "and is stopped: status 4"
+like "$(cat "$tmp/messages")" 'error: the trace was stopped: it takes [0-9]+ % of a processor, and --max-cost is 25 %' "which is said"
+like "$(cat "$tmp/messages")" '^btgen:   usdt:app:often: [0-9]+ hits/s, [0-9.]+ us a hit, [0-9.]+ %' "and which probe costs what"
+ok "what was printed is there" grep -q 'app:often i\?' "$tmp/trace"
+live_quit
+traced=$(awk 'NF == 2 { print $2 }' "$tmp/answers" | sort -n | awk '{ v[NR] = $1 } END { print v[int(NR / 10) + 1] }')
+after=$(speed 10 12)
+printf '# %s hits a second while it was traced, %s at the end\n' "$traced" "$after"
+ok "within 12 seconds the target has its speed again" test "$after" -gt $((20 * traced))
+
+live_start "$tmp/app"
+live_say "run 6"
+ok "--max-cost none attaches" live_trace "$live_pid" -T 4.5 -t 'app:*' --max-cost none
+live_wait
+is "$live_rc" 0 "and goes on to its end"
+live_quit
+
+live_start "$tmp/app"
+live_say "run 12"
+printf 'usdt:__EXE__:app:often { @ = count(); }\n' >"$tmp/count.bt"
+ok "--max-rate attaches" live_trace "$live_pid" "$tmp/count.bt" --max-rate 2k/s
+live_wait
+is "$live_rc" 4 "a script that only counts is stopped at --max-rate"
+like "$(cat "$tmp/messages")" 'error: the trace was stopped: its probes fire [0-9]+ times a second, and --max-rate is 2000' "which is said"
+like "$(cat "$tmp/trace")" '^@: [0-9]+$' "its maps are printed"
+live_quit
+
+live_start "$tmp/app"
+live_say "run 8"
+ok "a script that only counts attaches" live_trace "$live_pid" "$tmp/count.bt" -T 5
+live_wait
+is "$live_rc" 0 "and may cost what it costs"
+live_quit
+
+# --- the account ---
+
+live_start "$tmp/app"
+ok "-t -f json attaches" live_trace "$live_pid" -f json -t 'app:*' -t uprobe:function
+live_say "fire 700"
+wait_for 30 grep -q 'done' "$tmp/answers"
+wait_for 10 live_still
+live_wait INT
+is "$live_rc" 0 "it ends as ever"
+is "$(account)" "uprobe:function 700
+usdt:app:also 700
+usdt:app:often 700" "the account has the hits that were fired"
+is "$(tail -n 1 "$tmp/trace" | jq -r '.cost | (.percent > 0) and (.seconds > 0) and ([.probes[].ns_per_hit] | min > 100)')" true \
+	"and is the last line"
+
+printf 'usdt:__EXE__:app:often { @ = count(); }\nusdt:__EXE__:app:also { @ = count(); }\ninterval:s:3600 { }\n' >"$tmp/two.bt"
+ok "-v attaches" live_trace "$live_pid" -v "$tmp/two.bt"
+live_say "fire 300"
+wait_for 30 sh -c '[ "$(grep -c done "$1")" = 2 ]' - "$tmp/answers"
+live_wait INT
+like "$(cat "$tmp/messages")" '^btgen: cost: [0-9.]+ % of a processor$' "-v has the account at the end"
+like "$(cat "$tmp/messages")" '^btgen:   usdt:app:also: [0-9]+ hits/s' "with a line for each probe"
+live_quit
+
+# --- what is wrong ---
+
+for wrong in "--max-cost 2" "--max-cost -1%" "--max-cost 0%" "--max-cost %" "--max-cost 1%x" "--max-rate 0" "--max-rate k" "--max-rate 5x" "--max-rate 5k/m"; do
+	# shellcheck disable=SC2086
+	said=$("$live_sh" $wrong -e 'BEGIN { }' 2>&1)
+	is "$?" 2 "$wrong is refused"
+	like "$said" ": ${wrong%% *}: '.*' is not a" "with what it should be"
+done
+
+done_testing
