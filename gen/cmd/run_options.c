@@ -208,7 +208,7 @@ static const struct cmd_option list[] = {
     {'T', "duration", "SECONDS", CMD_CALL(take_duration), "stop after SECONDS, as ^C does"},
     {'N', "events", "N", CMD_CALL(take_events), "stop after N lines of events"},
     {0, "strict", NULL, CMD_FLAG(struct run_options, run.loss_fails),
-     "exit with 3 if events were lost, maps are incomplete or probes skipped"},
+     "exit with 3 if events were lost, a map was full or probes were skipped"},
     {0, "ready-file", "FILE", CMD_STRING(struct run_options, run.ready_file),
      "write a line to FILE once all probes are attached"},
     {0, "ready-fd", "N", CMD_CALL(take_ready_fd), "write that line to open file descriptor N"},
