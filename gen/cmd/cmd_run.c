@@ -251,7 +251,8 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.under_way = o->req.trace.start ? "@start" : NULL;
 	cfg.has_account = o->req.verbose;
 	cfg.cost_names = list_cost_names(a, &x->bind);
-	if (!o->has_ceiling && prints_events(&x->bind))
+	// A command of -c would end with the trace, and runs for it alone.
+	if (!o->has_ceiling && !o->req.raw && !o->command && prints_events(&x->bind))
 		cfg.ceiling.share = COST_OF_EVENTS;
 	return cfg;
 }
