@@ -249,7 +249,8 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.args = o->req.args;
 	cfg.gate = o->shapes.has_gate ? o->shapes.gate : NULL;
 	cfg.under_way = o->req.trace.start ? "@start" : NULL;
-	cfg.has_account = o->req.verbose;
+	cfg.is_verbose = o->req.verbose;
+	cfg.has_account = o->req.verbose || cfg.ceiling.share > 0 || cfg.ceiling.rate > 0;
 	cfg.cost_names = list_cost_names(a, &x->bind);
 	// A command of -c would end with the trace, and runs for it alone.
 	if (!o->has_ceiling && !o->req.raw && !o->command && prints_events(&x->bind))

@@ -53,7 +53,8 @@ struct run_config {
 	/** The map whose keys are what has begun and not ended, of which the number is said; or NULL. */
 	const char *under_way;
 	struct run_ceiling ceiling;
-	bool has_account;      /**< what it has cost is said at the end */
+	bool has_account;      /**< what it has cost is measured, and in JSON at the end */
+	bool is_verbose;       /**< and among the messages */
 	cost_names cost_names; /**< the probes, for that */
 	unsigned max_strlen;   /**< longest string to be shown; 0: bpftrace's default */
 	char **args;	       /**< positional parameters of the script, ends in NULL */

@@ -12,7 +12,6 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "run/bpfobject.h"
-#include "run/trapcost.h"
 
 struct cost_program {
 	int fd;
@@ -35,7 +34,10 @@ static uint64_t time_ns(void)
 bool cost_begin(struct arena *a, struct cost *c)
 {
 	*c = (struct cost){.arena = a, .stats = bpf_enable_stats(BPF_STATS_RUN_TIME)};
-	return c->stats >= 0;
+	if (c->stats < 0)
+		return false;
+	trapcost_begin(&c->trap);
+	return true;
 }
 
 // --- whose a program is ---
@@ -137,19 +139,7 @@ static bool take_program(void *ctx, int fd)
 	return true;
 }
 
-void cost_open(struct cost *c, pid_t pid, const cost_names *names)
-{
-	struct opening o = {c, names};
-	bpfobject_walk(pid, BPFOBJECT_PROGRAM, take_program, &o);
-	cost_read(c);
-	c->began = c->now;
-	for (size_t i = 0; i < c->probes.n; i++)
-		c->probes.v[i].first = c->probes.v[i].sum;
-}
-
-// --- what it takes ---
-
-void cost_read(struct cost *c)
+static void read_programs(struct cost *c)
 {
 	c->before = c->now;
 	c->now = time_ns();
@@ -164,80 +154,107 @@ void cost_read(struct cost *c)
 		if (bpf_obj_get_info_by_fd(c->programs.v[i].fd, &info, &n) != 0)
 			continue;
 		p->sum.hits += info.run_cnt;
-		p->sum.ns +=
-		    (double)info.run_time_ns + (double)info.run_cnt * p->of.n_traps * c->trap_ns;
+		p->sum.ns += info.run_time_ns;
 	}
 }
 
-static struct cost_sum used_by(const struct cost_probe *p, bool all)
+void cost_open(struct cost *c, pid_t pid, const cost_names *names)
 {
-	struct cost_sum before = all ? p->first : p->before;
-	return (struct cost_sum){p->sum.hits - before.hits, p->sum.ns - before.ns};
+	struct opening o = {c, names};
+	bpfobject_walk(pid, BPFOBJECT_PROGRAM, take_program, &o);
+	read_programs(c);
+	c->began = c->now;
+	for (size_t i = 0; i < c->probes.n; i++)
+		c->probes.v[i].first = c->probes.v[i].sum;
 }
 
+// --- what it takes ---
+
+void cost_read(struct cost *c)
+{
+	if (!c->trap_ns)
+		c->trap_ns = trapcost_end(&c->trap);
+	read_programs(c);
+}
+
+/** A probe, and what it has used. */
+struct used {
+	const struct cost_probe *probe;
+	double hits, ns; // with the breakpoints
+};
+
+static struct used used_by(const struct cost *c, const struct cost_probe *p, bool all)
+{
+	struct cost_sum before = all ? p->first : p->before;
+	double hits = (double)(p->sum.hits - before.hits), ns = (double)(p->sum.ns - before.ns);
+	return (struct used){p, hits, ns + hits * p->of.n_traps * c->trap_ns};
+}
+
+/** Between the two reads, in ns. */
 static double time_of(const struct cost *c, bool all)
 {
 	uint64_t from = all ? c->began : c->before;
 	return c->now > from ? (double)(c->now - from) : 1;
 }
 
+static struct used used_by_all(const struct cost *c, bool all)
+{
+	struct used sum = {0};
+	for (size_t i = 0; i < c->probes.n; i++) {
+		struct used one = used_by(c, &c->probes.v[i], all);
+		sum.hits += one.hits;
+		sum.ns += one.ns;
+	}
+	return sum;
+}
+
 double cost_share(const struct cost *c, bool all)
 {
-	double ns = 0;
-	for (size_t i = 0; i < c->probes.n; i++)
-		ns += used_by(&c->probes.v[i], all).ns;
-	return ns / time_of(c, all);
+	return used_by_all(c, all).ns / time_of(c, all);
 }
 
 double cost_rate(const struct cost *c, bool all)
 {
-	double hits = 0;
-	for (size_t i = 0; i < c->probes.n; i++)
-		hits += (double)used_by(&c->probes.v[i], all).hits;
-	return hits * 1e9 / time_of(c, all);
+	return used_by_all(c, all).hits * 1e9 / time_of(c, all);
 }
 
 // --- what is said of it ---
 
 static int compare(const void *x, const void *y)
 {
-	double a = (*(struct cost_probe *const *)x)->sum.ns,
-	       b = (*(struct cost_probe *const *)y)->sum.ns;
+	double a = ((const struct used *)x)->ns, b = ((const struct used *)y)->ns;
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/** Those that were hit, the dearest first; the caller has room for all. */
-static size_t sort_probes(const struct cost *c, const struct cost_probe **ret)
+/** Those that were hit, the dearest first. */
+static size_t sort_used(const struct cost *c, bool all, struct used **ret)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < c->probes.n; i++)
-		if (c->probes.v[i].sum.hits > c->probes.v[i].first.hits)
-			ret[n++] = &c->probes.v[i];
-	qsort(ret, n, sizeof(*ret), compare);
+	*ret = arena_alloc_n(c->arena, c->probes.n + 1, sizeof(**ret));
+	for (size_t i = 0; i < c->probes.n; i++) {
+		struct used one = used_by(c, &c->probes.v[i], all);
+		if (one.hits > 0)
+			(*ret)[n++] = one;
+	}
+	qsort(*ret, n, sizeof(**ret), compare);
 	return n;
 }
 
 void cost_write_text(const struct cost *c, bool all, struct strbuf *ret)
 {
-	const struct cost_probe **sorted =
-	    arena_alloc_n(c->arena, c->probes.n + 1, sizeof(*sorted));
-	size_t n = sort_probes(c, sorted);
+	struct used *sorted;
+	size_t n = sort_used(c, all, &sorted);
 	double whole = cost_share(c, all), time = time_of(c, all);
-	for (size_t i = 0; i < n; i++) {
-		struct cost_sum used = used_by(sorted[i], all);
-		if (!used.hits || used.ns / time < whole / 100)
-			continue;
+	for (size_t i = 0; i < n && sorted[i].ns / time >= whole / 100; i++)
 		strbuf_addf(ret, STR_FMT ": %.0f hits/s, %.2f us a hit, %.1f %%\n",
-			    STR_ARG(sorted[i]->of.name), (double)used.hits * 1e9 / time,
-			    used.ns / (double)used.hits / 1000, 100 * used.ns / time);
-	}
+			    STR_ARG(sorted[i].probe->of.name), sorted[i].hits * 1e9 / time,
+			    sorted[i].ns / sorted[i].hits / 1000, 100 * sorted[i].ns / time);
 }
 
 void cost_write_json(const struct cost *c, struct strbuf *ret)
 {
-	const struct cost_probe **sorted =
-	    arena_alloc_n(c->arena, c->probes.n + 1, sizeof(*sorted));
-	size_t n = sort_probes(c, sorted);
+	struct used *sorted;
+	size_t n = sort_used(c, true, &sorted);
 	struct json j = {.out = ret};
 	json_open(&j, NULL, '{');
 	json_open(&j, "cost", '{');
@@ -245,12 +262,11 @@ void cost_write_json(const struct cost *c, struct strbuf *ret)
 	json_printf(&j, "percent", "%.3f", 100 * cost_share(c, true));
 	json_open(&j, "probes", '[');
 	for (size_t i = 0; i < n; i++) {
-		struct cost_sum used = used_by(sorted[i], true);
 		json_open(&j, NULL, '{');
-		json_str(&j, "probe", sorted[i]->of.name);
-		json_number(&j, "hits", (int64_t)used.hits, false);
-		json_printf(&j, "ns_per_hit", "%.0f", used.ns / (double)used.hits);
-		json_printf(&j, "percent", "%.3f", 100 * used.ns / time_of(c, true));
+		json_str(&j, "probe", sorted[i].probe->of.name);
+		json_number(&j, "hits", (int64_t)sorted[i].hits, false);
+		json_printf(&j, "ns_per_hit", "%.0f", sorted[i].ns / sorted[i].hits);
+		json_printf(&j, "percent", "%.3f", 100 * sorted[i].ns / time_of(c, true));
 		json_close(&j, '}');
 	}
 	json_close(&j, ']');
@@ -265,6 +281,7 @@ void cost_end(struct cost *c)
 		close(c->programs.v[i].fd);
 	if (c->stats >= 0)
 		close(c->stats);
+	trapcost_end(&c->trap);
 	c->programs.n = 0;
 	c->stats = -1;
 }

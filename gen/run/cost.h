@@ -16,6 +16,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "run/trapcost.h"
 
 /** A probe that a program attaches to. */
 struct cost_name {
@@ -27,7 +28,7 @@ typedef VEC(struct cost_name) cost_names;
 
 struct cost_sum {
 	uint64_t hits;
-	double ns; /**< with the breakpoints */
+	uint64_t ns; /**< without the breakpoints */
 };
 
 /** One of them, or several that cannot be told apart. */
@@ -40,15 +41,16 @@ struct cost_program;
 
 struct cost {
 	struct arena *arena;
-	int stats;	/**< keeps the kernel counting, or -1 */
-	double trap_ns; /**< of a breakpoint */
+	int stats;	      /**< keeps the kernel counting, or -1 */
+	struct trapcost trap; /**< is being measured */
+	double trap_ns;	      /**< of a breakpoint; 0: not known yet */
 	VEC(struct cost_probe) probes;
 	VEC(struct cost_program) programs;
 	uint64_t began, before,
 	    now; /**< CLOCK_MONOTONIC, ns: of cost_open() and of the last two reads */
 };
 
-/** Has the kernel count. False, with errno, if it does not or must not. */
+/** Has the kernel count, and a breakpoint measured. False, with errno, if it does not or must not. */
 bool cost_begin(struct arena *a, struct cost *c);
 /** Finds the programs of the bpftrace @pid, which has attached them to @names. */
 void cost_open(struct cost *c, pid_t pid, const cost_names *names);

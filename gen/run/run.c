@@ -21,7 +21,6 @@
 #include "run/relay.h"
 #include "run/start.h"
 #include "run/stop.h"
-#include "run/trapcost.h"
 
 #define READY_POLL_MS 5	    // how often bpftrace is looked at until it is attached
 #define TURN_POLL_MS 2	    // while another writes to the same output
@@ -758,7 +757,7 @@ static void finish(struct runner *r)
 		writer_drop(cfg->writer);
 	if (r->has_cost && !r->over_at)
 		cost_read(&r->cost);
-	if (r->has_cost)
+	if (r->has_cost && cfg->has_account)
 		write_account(r);
 	if (r->ready)
 		flush_output(r, true);
@@ -777,7 +776,7 @@ static void finish(struct runner *r)
 			r->n_under_way == 1 ? "is" : "are");
 	if (was_ready && r->is_unread && !cfg->quiet)
 		fprintf(stderr, "btgen: the reader of the output exited, which ended the trace\n");
-	if (r->has_cost && cfg->has_account)
+	if (r->has_cost && cfg->is_verbose)
 		report_cost(r);
 	report_end(r, is_gone);
 	r->is_targets_end =
@@ -831,10 +830,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 
 	r.status = 1;
 	struct started started;
-	begin_cost(&r);
 	if (start_bpftrace(a, d, cfg, &started)) {
-		if (r.counts_cost) // while bpftrace compiles
-			r.cost.trap_ns = trapcost_measure();
+		begin_cost(&r); // while it compiles
 		stop_init(&r.stop, started.pid);
 		r.out_pipe = started.out;
 		r.err_pipe = started.err;
@@ -851,13 +848,13 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		*end = (struct run_end){r.is_targets_end, r.ready,
 					writer_result(cfg->writer).n_events};
 		relay_fini(&r.relay);
-		if (r.counts_cost)
-			cost_end(&r.cost);
 		if (r.loss >= 0)
 			close(r.loss);
 		if (r.gate >= 0)
 			close(r.gate);
 	}
+	if (r.counts_cost)
+		cost_end(&r.cost);
 	stop_timer(r.signals);
 	close(r.signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);

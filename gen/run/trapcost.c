@@ -1,14 +1,18 @@
 #include "run/trapcost.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,7 +97,7 @@ static int open_uprobe(uint64_t offset)
 	return event;
 }
 
-double trapcost_measure(void)
+static double measure(void)
 {
 	uint64_t offset = 0;
 	dl_iterate_phdr(take_object, &offset);
@@ -104,4 +108,40 @@ double trapcost_measure(void)
 	double with = hit_ns();
 	close(event);
 	return with > without ? with - without : USUAL_NS;
+}
+
+void trapcost_begin(struct trapcost *t)
+{
+	int ends[2];
+	pid_t parent = getpid();
+	*t = (struct trapcost){0};
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+		return;
+	t->child = fork();
+	if (t->child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		double ns = getppid() == parent ? measure() : 0;
+		_exit(write(ends[1], &ns, sizeof(ns)) != sizeof(ns));
+	}
+	close(ends[1]);
+	t->result = ends[0];
+	if (t->child < 0) {
+		close(ends[0]);
+		t->child = 0;
+	}
+}
+
+double trapcost_end(struct trapcost *t)
+{
+	double ns;
+	if (!t->child)
+		return USUAL_NS;
+	if (read(t->result, &ns, sizeof(ns)) != sizeof(ns))
+		ns = USUAL_NS;
+	close(t->result);
+	kill(t->child, SIGKILL);
+	while (waitpid(t->child, NULL, 0) < 0 && errno == EINTR)
+		;
+	t->child = 0;
+	return ns;
 }

@@ -146,7 +146,7 @@ who = None
 for o in map(json.loads, open(sys.argv[1])):
     if "program" in o:
         who = o["build"]
-    elif "capture" in o or "cost" in o:
+    elif "capture" in o:
         pass
     elif "map" in o:
         print(who, o["map"], [(e["key"], e["value"]) for e in o["entries"]])

@@ -104,7 +104,7 @@ live_quit
 # --- the account ---
 
 live_start "$tmp/app"
-ok "-t -f json attaches" live_trace "$live_pid" -f json -t 'app:*' -t uprobe:function
+ok "-t -f json attaches" live_trace "$live_pid" -f json --max-cost 900% -t 'app:*' -t uprobe:function
 live_say "fire 700"
 wait_for 30 grep -q 'done' "$tmp/answers"
 wait_for 10 live_still

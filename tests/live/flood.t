@@ -59,7 +59,7 @@ for line in open(path, encoding="utf-8"):
     line = line.rstrip("\n")
     if line.startswith("{"):
         o = json.loads(line)
-        if {"map", "lost", "capture", "cost"} & o.keys():
+        if {"map", "lost", "capture"} & o.keys():
             if "lost" in o and (o["lost"]["total"] != lost or o["lost"]["flood:hit"] != lost):
                 print("lost", o["lost"], "instead of", lost)
             continue

@@ -95,7 +95,7 @@ is "$(python3 - "$tmp/trace" <<'E2'
 import json, sys
 _, *lines = [json.loads(line) for line in open(sys.argv[1])]
 lost = lines.pop()["lost"]
-others = [l for l in lines if "probe" not in l and "cost" not in l]
+others = [l for l in lines if "probe" not in l]
 lines = [l for l in lines if "probe" in l]
 print(*others, end="")
 print(len([l for l in lines if l["probe"] == "burst:hit"]) + lost["burst:hit"],
