@@ -669,7 +669,7 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	if (o->run.duration && o->follows)
 		s.over = clock_ms() + o->run.duration;
 	struct builds builds = {a, d, bt, o, {0}};
-	if (!o->no_run && !o->echo && !o->follows && !o->req.cgroup)
+	if (!o->no_run && !o->echo && !o->follows && !o->run.keep_ms && !o->req.cgroup)
 		sort_by_build(&builds, o);
 	if (builds.list.n > 1 && o->converts) {
 		diag_error(d, NULL,

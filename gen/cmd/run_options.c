@@ -10,6 +10,9 @@
 #include "convert/convert.h"
 #include "elf/img.h"
 
+#define KEEP_SIZE (64 << 20) // bytes
+#define KEEP_LEAST (1 << 20)
+
 static int take_format(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
@@ -57,6 +60,35 @@ static int take_max_rate(void *ctx, const char *value)
 		    "--max-rate: '%s' is not a number of events a second, such as 50k", value);
 	o->has_ceiling = true;
 	o->run.ceiling.rate = strtod(value, NULL) * unit;
+	return -1;
+}
+
+/** @letters: of units, each followed by its factor; moves *@text behind the number and its unit. 0: it is none. */
+static double take_number(const char **text, const char *letters, const double *factors)
+{
+	size_t n = strspn(*text, "0123456789.");
+	double value = n ? strtod(*text, NULL) : 0;
+	const char *unit = (*text)[n] ? strchr(letters, (*text)[n]) : NULL;
+	*text += n + (unit != NULL);
+	return unit ? value * factors[unit - letters] : 0;
+}
+
+static int take_keep(void *ctx, const char *value)
+{
+	struct run_options *o = ctx;
+	static const double seconds[] = {1, 60, 3600}, bytes[] = {1 << 10, 1 << 20, 1 << 30};
+	const char *rest = value;
+	double ms = 1000 * take_number(&rest, "smh", seconds), size = KEEP_SIZE;
+	if (*rest == ',') {
+		rest++;
+		size = take_number(&rest, "KMG", bytes);
+		rest += *rest == 'B';
+	}
+	if (*rest || ms < 1 || ms > 1e12 || size < KEEP_LEAST || size > 1e12)
+		return cmd_usage_error(
+		    "--keep: '%s' is not a time and a size of at least 1M, such as 60s,64M", value);
+	o->run.keep_ms = (unsigned long)ms;
+	o->run.keep_size = (size_t)size;
 	return -1;
 }
 
@@ -199,6 +231,8 @@ static const struct cmd_option list[] = {
      "sort by time; begin each line with time, PID and probe"},
     {0, "time", "wall|mono|since", CMD_CALL(take_time),
      "begin each line with the time of day, since boot, or since the first line"},
+    {0, "keep", "TIME[,SIZE]", CMD_CALL(take_keep),
+     "print nothing before SIGUSR1 or the end: then the last TIME, in at most SIZE [64M]"},
     {'n', "no-run", NULL, CMD_FLAG(struct run_options, no_run), "print the program and stop"},
     {0, "echo", NULL, CMD_FLAG(struct run_options, echo), "print the program, then run it"},
     {'q', "quiet", NULL, CMD_FLAG(struct run_options, run.quiet),
@@ -318,6 +352,8 @@ static int check_target(const struct run_options *o)
 	bool is_taken =
 	    o->run.ready_fd == STDERR_FILENO || (o->run.ready_fd == STDOUT_FILENO && !req->out);
 	const struct rule rules[] = {
+	    {o->run.keep_ms && (o->follows || o->run.n_events),
+	     "--keep does not support --follow and -N"},
 	    {is_taken, "--ready-fd: that descriptor carries data or messages: use another"},
 	    {req->raw && (o->output.sorts || o->has_time || o->run.n_events || o->converts),
 	     "-s, --time, -N and -f " FORMAT_NAMES " need a template: a finished program "

@@ -4,18 +4,12 @@
 
 #include "text/program.h"
 #include "run/bpftrace.h"
-#include "run/cost.h"
+#include "run/ceiling.h"
 #include "run/output.h"
 #include "convert/convert.h"
 #include "record/writer.h"
 #include "run/spawn.h"
 #include "process/proc.h"
-
-/** What a trace may cost before it is ended; 0: any amount. */
-struct run_ceiling {
-	double share; /**< of one processor */
-	double rate;  /**< hits of probes a second */
-};
 
 struct run_config {
 	const struct bpftrace *bpftrace;
@@ -52,12 +46,15 @@ struct run_config {
 	const char *gate; /**< the map to be set while events count, record/shape.h; or NULL */
 	/** The map whose keys are what has begun and not ended, of which the number is said; or NULL. */
 	const char *under_way;
-	struct run_ceiling ceiling;
+	struct ceiling ceiling;
 	bool has_account;      /**< what it has cost is measured, and in JSON at the end */
 	bool is_verbose;       /**< and among the messages */
 	cost_names cost_names; /**< the probes, for that */
-	unsigned max_strlen;   /**< longest string to be shown; 0: bpftrace's default */
-	char **args;	       /**< positional parameters of the script, ends in NULL */
+	unsigned long
+	    keep_ms;	     /**< lines of so long are kept until they are wanted; 0: all go out */
+	size_t keep_size;    /**< bytes for that */
+	unsigned max_strlen; /**< longest string to be shown; 0: bpftrace's default */
+	char **args;	     /**< positional parameters of the script, ends in NULL */
 };
 
 #endif

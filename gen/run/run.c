@@ -15,6 +15,8 @@
 #include "base/map.h"
 #include "base/progress.h"
 #include "dialect/dialect.h"
+#include "run/ceiling.h"
+#include "run/keep.h"
 #include "run/kernelmap.h"
 #include "run/output.h"
 #include "run/ready.h"
@@ -28,6 +30,7 @@
 #define HELD_LOOK_MS 50	    // while lines wait for those that belong before them
 #define MAX_PIECE 65536	    // so much at once to a file that is whole at any time
 #define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
+#define KEPT_MS 1000	    // a bpftrace that always has something to read is not waited for
 #define COST_LOOK_MS 1000
 #define COSTLY_LOOKS 3 // in a row: a burst is no reason to end
 
@@ -59,6 +62,9 @@ struct runner {
 	bool is_targets_end;		 // it is over because the target is
 	uint64_t n_lost;		 // what the user was told of it all
 	unsigned long ready_at, over_at; // ms: the trace began, and its end; 0: not yet
+	struct keep *keep;		 // of --keep, or NULL
+	struct str heading;		 // what goes before what was kept
+	unsigned long wanted_at;	 // ms: what was kept is; 0: not now
 	struct cost cost;
 	bool counts_cost, has_cost; // the kernel does; it is being looked at
 	unsigned long cost_at;	    // ms: the last look
@@ -96,7 +102,9 @@ static void take_signal(struct runner *r)
 	struct signalfd_siginfo info;
 	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
-	if (info.ssi_signo == SIGCHLD) { // of bpftrace, or of a program that we started
+	if (info.ssi_signo == SIGUSR1) {
+		r->wanted_at = clock_ms();
+	} else if (info.ssi_signo == SIGCHLD) { // of bpftrace, or of a program that we started
 		stop_look_for_end(&r->stop);
 	} else if (info.ssi_signo != SIGALRM || !r->stop.interrupts) { // the time is over only once
 		if (!r->stop.interrupts)
@@ -270,6 +278,41 @@ static void write_converted(struct runner *r, struct str lines, bool end)
 	strbuf_fini(&converted);
 }
 
+/** What was kept until @at, in ms, goes out; @end: nothing more will come. */
+static void write_kept(struct runner *r, const char *why, unsigned long at, bool end)
+{
+	bool is_begun = false;
+	uint64_t n = 0;
+	for (struct str piece; keep_take(r->keep, at, &piece, &n);) {
+		if (!is_begun)
+			write_converted(r, keep_heading(r->arena, r->heading, why), false);
+		is_begun = true;
+		write_converted(r, piece, false);
+	}
+	if (end)
+		write_converted(r, STR(""), true);
+	if (!r->cfg->quiet)
+		fprintf(stderr,
+			"btgen: %s: %" PRIu64 " lines written, %" PRIu64 " older ones dropped\n",
+			why, n, keep_dropped(r->keep));
+	r->wanted_at = 0;
+}
+
+static void write_data(struct runner *r, struct str lines, bool end)
+{
+	if (!r->keep) {
+		write_converted(r, lines, end);
+		return;
+	}
+	keep_add(r->keep, clock_ms(), lines);
+	// What has happened until then is read first.
+	bool is_wanted = r->wanted_at && (is_idle(r) || clock_ms() - r->wanted_at > KEPT_MS);
+	if (end)
+		write_kept(r, "end of the trace", r->over_at ? r->over_at : clock_ms(), r->ready);
+	else if (is_wanted && r->ready)
+		write_kept(r, "SIGUSR1", r->wanted_at, false);
+}
+
 /** Writes what has come, records decoded and functions named; @end: nothing more will come. */
 static void flush_output(struct runner *r, bool end)
 {
@@ -284,7 +327,7 @@ static void flush_output(struct runner *r, bool end)
 		writer_end(r->cfg->writer, &lines);
 	else if (writer_is_holding(r->cfg->writer) && is_idle(r))
 		writer_idle(r->cfg->writer, &lines);
-	write_converted(r, strbuf_str(&lines), end);
+	write_data(r, strbuf_str(&lines), end);
 	strbuf_fini(&lines);
 	strbuf_clear(&r->relay.out);
 }
@@ -294,7 +337,10 @@ static void begin_output(struct runner *r)
 	struct strbuf first;
 	strbuf_init(&first);
 	writer_begin(r->cfg->writer, &first);
-	write_converted(r, strbuf_str(&first), false);
+	if (r->keep)
+		r->heading = str_copy(r->arena, strbuf_str(&first));
+	else
+		write_converted(r, strbuf_str(&first), false);
 	strbuf_fini(&first);
 }
 
@@ -406,51 +452,19 @@ static void report_detaching(struct runner *r)
 			r->relay.n_probes == 1 ? "" : "s");
 }
 
-/** Which probes cost what: each second of the last look, or if @all of the whole trace. */
-static void report_probes(struct runner *r, bool all)
-{
-	struct strbuf lines;
-	strbuf_init(&lines);
-	cost_write_text(&r->cost, all, &lines);
-	for (struct str rest = strbuf_str(&lines); rest.n;) {
-		struct str line = str_take_line(&rest);
-		fprintf(stderr, "btgen:   " STR_FMT "\n", STR_ARG(line));
-	}
-	strbuf_fini(&lines);
-}
-
-static void end_costly(struct runner *r)
-{
-	const struct run_ceiling *most = &r->cfg->ceiling;
-	double share = cost_share(&r->cost, false);
-	if (most->share && share > most->share)
-		diag_error(r->diag, NULL,
-			   "the trace was stopped: it takes %.0f %% of a processor, and "
-			   "--max-cost is %g %%",
-			   100 * share, 100 * most->share);
-	else
-		diag_error(r->diag, NULL,
-			   "the trace was stopped: its probes fire %.0f times a second, and "
-			   "--max-rate is %.0f",
-			   cost_rate(&r->cost, false), most->rate);
-	report_probes(r, false);
-	interrupt(r);
-}
-
 /** Each second: a trace that was above its ceiling all the time is ended. */
 static void look_at_cost(struct runner *r)
 {
-	const struct run_ceiling *most = &r->cfg->ceiling;
 	if (!r->has_cost || r->over_at || clock_ms() - r->cost_at < COST_LOOK_MS)
 		return;
 	r->cost_at = clock_ms();
 	cost_read(&r->cost);
-	bool is_costly = (most->share && cost_share(&r->cost, false) > most->share) ||
-			 (most->rate && cost_rate(&r->cost, false) > most->rate);
-	r->costly_looks = is_costly ? r->costly_looks + 1 : 0;
-	r->is_too_costly = r->costly_looks >= COSTLY_LOOKS;
-	if (r->is_too_costly)
-		end_costly(r);
+	r->costly_looks = ceiling_is_reached(&r->cfg->ceiling, &r->cost) ? r->costly_looks + 1 : 0;
+	if (r->costly_looks < COSTLY_LOOKS)
+		return;
+	r->is_too_costly = true;
+	ceiling_report(r->diag, &r->cfg->ceiling, &r->cost);
+	interrupt(r);
 }
 
 /** How long to wait for something to happen, in ms. */
@@ -458,7 +472,7 @@ static int wait_time(const struct runner *r)
 {
 	if (r->stop.ended)
 		return 0;
-	if (!r->ready || r->relay.out_line.n || r->stop.at)
+	if (!r->ready || r->relay.out_line.n || r->stop.at || r->wanted_at)
 		return READY_POLL_MS;
 	if (writer_is_holding(r->cfg->writer))
 		return HELD_LOOK_MS;
@@ -686,13 +700,6 @@ static void report_full_maps(struct runner *r)
 	r->diag->quiet = was_quiet;
 }
 
-/** With -v. */
-static void report_cost(struct runner *r)
-{
-	fprintf(stderr, "btgen: cost: %.2f %% of a processor\n", 100 * cost_share(&r->cost, true));
-	report_probes(r, true);
-}
-
 /** Into the output, if that is JSON. */
 static void write_account(struct runner *r)
 {
@@ -777,7 +784,7 @@ static void finish(struct runner *r)
 	if (was_ready && r->is_unread && !cfg->quiet)
 		fprintf(stderr, "btgen: the reader of the output exited, which ended the trace\n");
 	if (r->has_cost && cfg->is_verbose)
-		report_cost(r);
+		ceiling_report_account(&r->cost);
 	report_end(r, is_gone);
 	r->is_targets_end =
 	    is_gone && !r->stop.interrupts && !r->given_up && (r->status == 0 || !was_ready);
@@ -789,15 +796,8 @@ static void begin_cost(struct runner *r)
 	if (!cfg->ceiling.share && !cfg->ceiling.rate && !cfg->has_account)
 		return;
 	r->counts_cost = cost_begin(r->arena, &r->cost);
-	if (r->counts_cost || cfg->quiet)
-		return;
-	const char *why = errno == EPERM ? "this needs CAP_SYS_ADMIN" : strerror(errno);
-	if (cfg->ceiling.share || cfg->ceiling.rate)
-		diag_warning(r->diag, NULL,
-			     "--max-cost is not enforced: cannot measure the cost of the trace: %s",
-			     why);
-	else
-		diag_note(r->diag, NULL, "cannot measure the cost of the trace: %s", why);
+	if (!r->counts_cost && !cfg->quiet)
+		ceiling_report_unknown(r->diag, &cfg->ceiling, errno);
 }
 
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, struct run_end *end)
@@ -824,6 +824,10 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 	stop_signals(&set);
 	sigaddset(&set, SIGALRM);
 	sigaddset(&set, SIGCHLD);
+	if (cfg->keep_ms) {
+		sigaddset(&set, SIGUSR1);
+		r.keep = keep_new(cfg->keep_ms, cfg->keep_size);
+	}
 	sigprocmask(SIG_BLOCK, &set, &old);
 	signal(SIGPIPE, SIG_IGN);
 	r.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -855,6 +859,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 	}
 	if (r.counts_cost)
 		cost_end(&r.cost);
+	keep_free(r.keep);
 	stop_timer(r.signals);
 	close(r.signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);

@@ -1,0 +1,60 @@
+#include "run/ceiling.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_above_share(const struct ceiling *most, const struct cost *cost)
+{
+	return most->share && cost_share(cost, false) > most->share;
+}
+
+bool ceiling_is_reached(const struct ceiling *most, const struct cost *cost)
+{
+	return is_above_share(most, cost) || (most->rate && cost_rate(cost, false) > most->rate);
+}
+
+/** Of the time between the last two reads, or if @all of the whole trace. */
+static void report_probes(const struct cost *cost, bool all)
+{
+	struct strbuf lines;
+	strbuf_init(&lines);
+	cost_write_text(cost, all, &lines);
+	for (struct str rest = strbuf_str(&lines); rest.n;) {
+		struct str line = str_take_line(&rest);
+		fprintf(stderr, "btgen:   " STR_FMT "\n", STR_ARG(line));
+	}
+	strbuf_fini(&lines);
+}
+
+void ceiling_report(struct diag *d, const struct ceiling *most, const struct cost *cost)
+{
+	if (is_above_share(most, cost))
+		diag_error(d, NULL,
+			   "the trace was stopped: it takes %.0f %% of a processor, and "
+			   "--max-cost is %g %%",
+			   100 * cost_share(cost, false), 100 * most->share);
+	else
+		diag_error(d, NULL,
+			   "the trace was stopped: its probes fire %.0f times a second, and "
+			   "--max-rate is %.0f",
+			   cost_rate(cost, false), most->rate);
+	report_probes(cost, false);
+}
+
+void ceiling_report_account(const struct cost *cost)
+{
+	fprintf(stderr, "btgen: cost: %.2f %% of a processor\n", 100 * cost_share(cost, true));
+	report_probes(cost, true);
+}
+
+void ceiling_report_unknown(struct diag *d, const struct ceiling *most, int error)
+{
+	const char *why = error == EPERM ? "this needs CAP_SYS_ADMIN" : strerror(error);
+	if (most->share || most->rate)
+		diag_warning(d, NULL,
+			     "--max-cost is not enforced: cannot measure the cost of the trace: %s",
+			     why);
+	else
+		diag_note(d, NULL, "cannot measure the cost of the trace: %s", why);
+}

@@ -1,0 +1,23 @@
+/** ceiling - what a trace may cost before it is ended. */
+#ifndef RUN_CEILING_H
+#define RUN_CEILING_H
+
+#include "base/diag.h"
+#include "run/cost.h"
+
+/** 0: any amount. */
+struct ceiling {
+	double share; /**< of one processor */
+	double rate;  /**< hits of probes a second */
+};
+
+/** Was it above between the last two reads of @cost? */
+bool ceiling_is_reached(const struct ceiling *most, const struct cost *cost);
+/** Reports that, as an error, and which probes cost what. */
+void ceiling_report(struct diag *d, const struct ceiling *most, const struct cost *cost);
+/** Reports, at the end, what the trace has cost. */
+void ceiling_report_account(const struct cost *cost);
+/** Reports that cost_begin() has failed with @error. */
+void ceiling_report_unknown(struct diag *d, const struct ceiling *most, int error);
+
+#endif

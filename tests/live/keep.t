@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# --keep: nothing is printed until SIGUSR1 or the end; then an unbroken tail of what a trace beside it prints. What is neither
+# written nor dropped does not exist, and memory has its limit.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+# "N US": so many hits, so many microseconds apart
+cat >"$tmp/app.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	long n, us, hits = 0;
+	while (scanf("%ld %ld", &n, &us) == 2) {
+		for (; n > 0; n--) {
+			hits++;
+			USDT_PROBE(app, hit, hits);
+			if (us)
+				usleep((unsigned)us);
+		}
+		printf("done %ld\n", hits);
+		fflush(stdout);
+	}
+	return 0;
+}
+END
+gcc -O2 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
+printf 'usdt:__EXE__:app:hit { printf("hit %%d of a line with some more text in it\\n", args.hits); }\n' >"$tmp/hit.bt"
+
+# hits N US: they have been fired, and what keeps up has read them
+hits() {
+	: >"$tmp/answers"
+	live_say "$*"
+	wait_for 60 grep -q "done" "$tmp/answers"
+	sleep 1
+}
+# numbers FILE: of its hits
+numbers() { sed -n 's/^hit \([0-9]*\) of a line.*/\1/p' "$1"; }
+# is_tail FILE: its hits are some of the last ones of $tmp/full, in order
+is_tail() {
+	numbers "$1" >"$tmp/kept-numbers"
+	[ -s "$tmp/kept-numbers" ] && numbers "$tmp/full" | tail -n "$(wc -l <"$tmp/kept-numbers")" | cmp -s - "$tmp/kept-numbers"
+}
+# dropped: that messages speak of, in all
+dropped() { sed -n 's/.* lines written, \([0-9]*\) older ones dropped$/\1/p' "$tmp/messages" | awk '{ n += $1 } END { print n + 0 }'; }
+
+live_start "$tmp/app"
+"$live_sh" -q --ready-file "$tmp/full-ready" -o "$tmp/full" "$live_pid" "$tmp/hit.bt" 2>"$tmp/full-messages" 8>&- &
+full=$!
+own $full
+ok "a trace that prints everything attaches" wait_for 60 test -s "$tmp/full-ready"
+ok "--keep attaches" live_trace --keep 2s "$live_pid" "$tmp/hit.bt"
+hits 1000 1000
+sleep 2
+hits 1000 500
+is "$(wc -c <"$tmp/trace")" 0 "nothing is printed while nothing is wanted"
+kill -USR1 "$live_tracer"
+ok "SIGUSR1 has it printed" wait_for 20 test -s "$tmp/trace"
+wait_for 10 live_still
+is "$(head -n 1 "$tmp/trace")" "==> SIGUSR1 <==" "behind a line that says why"
+ok "they are the last lines of the trace that prints everything" is_tail "$tmp/trace"
+n=$(numbers "$tmp/trace" | wc -l)
+ok "of all the time that was asked for, and no more than a block before" test "$n" -ge 500 -a "$n" -le 1500
+is "$((n + $(dropped)))" 2000 "what was printed and what was dropped are all there was"
+cp "$tmp/trace" "$tmp/first"
+hits 100 0
+kill -USR1 "$live_tracer"
+wait_for 20 eval '[ "$(grep -c "==>" "$tmp/trace")" = 2 ]'
+wait_for 10 live_still
+is "$(sed '1,/==> SIGUSR1/d' <(tail -n +2 "$tmp/trace") | grep -c '^hit')" 100 "what came since is printed by the next one, once"
+hits 50 0
+live_wait INT
+is "$live_rc" 0 "the end is as ever"
+is "$(tail -n 51 "$tmp/trace" | head -n 1)" "==> end of the trace <==" "the end prints the rest"
+kill -INT $full
+wait $full
+ok "which are the last lines, too" is_tail <(tail -n 51 "$tmp/trace")
+
+# --- memory has a limit ---
+
+ok "--keep of an hour in 1 MB attaches" live_trace --keep 1h,1M --max-cost none "$live_pid" "$tmp/hit.bt"
+hits 60000 20
+rss=$(awk '/^VmHWM/ { print $2 }' "/proc/$live_tracer/status")
+live_wait INT
+is "$live_rc" 0 "it ends as ever"
+size=$(wc -c <"$tmp/trace")
+ok "what is kept is as large as was asked for" test "$size" -gt 900000 -a "$size" -le 1048576
+lost=$(sed -n 's/.*warning: \([0-9]*\) of [0-9]* events were lost.*/\1/p' "$tmp/messages")
+is "$(($(numbers "$tmp/trace" | wc -l) + $(dropped) + ${lost:-0}))" 60000 "printed, dropped and lost are what was fired"
+printf '# at most %s kB resident\n' "$rss"
+
+# --- JSON ---
+
+ok "--keep -f json attaches" live_trace --keep 60s -f json "$live_pid" -t 'app:*'
+hits 3 0
+kill -USR1 "$live_tracer"
+wait_for 20 test -s "$tmp/trace"
+hits 2 0
+live_wait INT
+is "$(jq -r '.capture.trigger // .fields.hits // empty' "$tmp/trace" | tr '\n' ' ')" \
+	"SIGUSR1 $(jq -r 'select(.fields) | .fields.hits' "$tmp/trace" | head -n 3 | tr '\n' ' ')end of the trace $(jq -r 'select(.fields) | .fields.hits' "$tmp/trace" | tail -n 2 | tr '\n' ' ')" \
+	"each part begins with the capture's line, which says why"
+python=$(python_with "jsonschema; jsonschema.Draft202012Validator") && [ -n "$python" ] &&
+	is "$("$python" "$top/tests/schema.py" "$tmp/trace" 2>&1 | grep -ci 'error\|invalid')" 0 "and the schema knows it"
+live_quit
+
+for wrong in 0s 60 60s,1 60s,64X 1d 60s, s 60s,1M,2; do
+	said=$("$live_sh" --keep "$wrong" -e 'BEGIN { }' 2>&1)
+	is "$?" 2 "--keep $wrong is refused"
+	like "$said" ": --keep: '$wrong' is not a time and a size" "with what it should be"
+done
+
+done_testing
