@@ -299,10 +299,25 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	how.has_open_top = dialect_has_narrow_samples(version);
 	how.has_lost_lines = dialect_has_lost_lines(version);
 	how.render = (struct render){names, limit ? limit - 1 : 0, clock_offset()};
+	how.trigger = o->trigger;
 	how.maps = x->bind.made->map_shapes.v;
 	how.n_maps = x->bind.made->map_shapes.n;
 	how.heading = first_line_of(a, o, x, cfg, how.render.offset);
 	return writer_new(&how, &o->shapes);
+}
+
+/** A trigger that nothing prints of would never come. */
+static bool check_trigger(struct diag *d, const struct run_options *o)
+{
+	bool may_come = !o->trigger;
+	for (size_t i = 0; i < o->shapes.list.n && !may_come; i++) {
+		struct str probe = o->shapes.list.v[i].probe;
+		may_come = o->shapes.list.v[i].style != SHAPE_KEY &&
+			   (!probe.n || writer_is_trigger(o->trigger, probe));
+	}
+	return may_come ||
+	       diag_error(d, NULL, "--trigger: no probe that matches '%s' prints anything",
+			  o->trigger);
 }
 
 /** @share: as struct run_config has it. */
@@ -313,7 +328,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	struct run_config cfg = config_of(a, o, bt, x, child, series);
 	cfg.child = child->target ? child : NULL;
 	cfg.share = share;
-	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid))
+	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid) || !check_trigger(d, o))
 		return CMD_INPUT;
 	if (x->bind.found.has_gate && !o->req.raw && !o->can_gate)
 		diag_warning(d, NULL,
@@ -346,8 +361,8 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 /** The program, for the process that is held or, if there is none, those that were given. */
 static bool expand(struct arena *a, struct diag *d, struct run_options *o, struct expansion *x)
 {
-	bool has_head =
-	    o->req.json || o->output.sorts || o->has_time || trace_is_list(&o->req.trace);
+	bool has_head = o->req.json || o->output.sorts || o->has_time || o->trigger ||
+			trace_is_list(&o->req.trace);
 	o->shapes = (struct shapes){0};
 	shapes_init(&o->shapes, a, has_head);
 	shapes_add_key(&o->shapes);

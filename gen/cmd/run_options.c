@@ -233,6 +233,8 @@ static const struct cmd_option list[] = {
      "begin each line with the time of day, since boot, or since the first line"},
     {0, "keep", "TIME[,SIZE]", CMD_CALL(take_keep),
      "print nothing before SIGUSR1 or the end: then the last TIME, in at most SIZE [64M]"},
+    {0, "trigger", "PATTERN", CMD_STRING(struct run_options, trigger),
+     "with --keep: print what is kept when a probe that matches prints something, too"},
     {'n', "no-run", NULL, CMD_FLAG(struct run_options, no_run), "print the program and stop"},
     {0, "echo", NULL, CMD_FLAG(struct run_options, echo), "print the program, then run it"},
     {'q', "quiet", NULL, CMD_FLAG(struct run_options, run.quiet),
@@ -354,6 +356,7 @@ static int check_target(const struct run_options *o)
 	const struct rule rules[] = {
 	    {o->run.keep_ms && (o->follows || o->run.n_events),
 	     "--keep does not support --follow and -N"},
+	    {o->trigger && !o->run.keep_ms, "--trigger needs --keep"},
 	    {is_taken, "--ready-fd: that descriptor carries data or messages: use another"},
 	    {req->raw && (o->output.sorts || o->has_time || o->run.n_events || o->converts),
 	     "-s, --time, -N and -f " FORMAT_NAMES " need a template: a finished program "

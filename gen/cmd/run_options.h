@@ -19,6 +19,7 @@ struct run_options {
 	bool lists;    /**< -l */
 	bool no_run, echo, has_time;
 	bool has_ceiling;    /**< --max-cost or --max-rate is given */
+	const char *trigger; /**< --trigger, or NULL */
 	bool waits, follows; /**< -w, --follow */
 	const char
 	    *awaited; /**< with `waits`: the name of a program that does not run yet, or NULL */

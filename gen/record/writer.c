@@ -50,8 +50,9 @@ struct writer {
 	uint64_t n_rows;
 	struct strbuf full; // see struct writer_result, as the next ones
 	uint64_t reported_lost;
-	struct str account; // of writer_set_account()
-	unsigned n_blank;   // empty lines that have come and may be bpftrace's
+	struct str account;    // of writer_set_account()
+	struct strbuf trigger; // that has come
+	unsigned n_blank;      // empty lines that have come and may be bpftrace's
 	bool has_printed_map;
 	bool in_strings;   // since the last event a map was printed that has strings in it
 	uint64_t n_events; // lines of them
@@ -402,9 +403,27 @@ static void end_others(struct writer *w)
 	w->in_part = false;
 }
 
+bool writer_is_trigger(const char *pattern, struct str label)
+{
+	const char *colon = memchr(label.p, ':', label.n);
+	struct str name = colon ? str_from_offset(label, (size_t)(colon + 1 - label.p)) : label;
+	return str_glob(str_from(pattern), label) || str_glob(str_from(pattern), name);
+}
+
+struct str writer_take_trigger(struct writer *w, struct arena *a)
+{
+	if (!w->trigger.n) // mostly
+		return STR("");
+	struct str probe = str_copy(a, strbuf_str(&w->trigger));
+	strbuf_clear(&w->trigger);
+	return probe;
+}
+
 static void on_record(void *ctx, const struct record *r)
 {
 	struct writer *w = ctx;
+	if (w->config.trigger && !w->trigger.n && writer_is_trigger(w->config.trigger, r->probe))
+		strbuf_adds(&w->trigger, r->probe);
 	w->first = w->first ? w->first : r->ns;
 	end_others(w);
 	if (w->order)
@@ -599,6 +618,7 @@ void writer_free(struct writer *w)
 		mapline_free(w->mapline);
 	decode_fini(&w->decoder);
 	strbuf_fini(&w->text);
+	strbuf_fini(&w->trigger);
 	strbuf_fini(&w->printable);
 	strbuf_fini(&w->head);
 	strbuf_fini(&w->piece);

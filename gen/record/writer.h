@@ -47,8 +47,12 @@ struct writer_config {
 	struct str heading;  /**< of JSON: the first line; empty: none */
 	struct map_shape *maps;
 	size_t n_maps;
+	const char *trigger; /**< a pattern for probes, see writer_take_trigger(), or NULL */
 	struct render render;
 };
+
+/** Does @pattern mean the probe @label: all of it, or its name alone? */
+bool writer_is_trigger(const char *pattern, struct str label);
 
 struct writer;
 
@@ -75,6 +79,8 @@ void writer_idle(struct writer *w, struct strbuf *out);
 bool writer_is_holding(const struct writer *w);
 /** bpftrace was killed: lines that are not whole are dropped. writer_end() must follow. */
 void writer_drop(struct writer *w);
+/** The probe of `trigger` whose record has come since this was asked before, in @a; or empty. */
+struct str writer_take_trigger(struct writer *w, struct arena *a);
 /** What the trace has cost, as an object of JSON, for the end; without JSON it is not printed. */
 void writer_set_account(struct writer *w, struct str line);
 /** Nothing more comes: the rest, and in JSON what was lost. */

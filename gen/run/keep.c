@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/json.h"
 
 #define BLOCK_SIZE ((size_t)64 << 10)
 #define BLOCK_MS 1000
@@ -127,8 +128,14 @@ uint64_t keep_dropped(struct keep *k)
 struct str keep_heading(struct arena *a, struct str heading, const char *why)
 {
 	struct str end = STR("}}\n");
+	struct strbuf b;
+	struct json j = {&b, true};
 	if (!str_has_suffix(heading, end))
-		return str_printf(a, "==> %s <==\n", why);
-	heading.n -= end.n;
-	return str_printf(a, STR_FMT ", \"trigger\": \"%s\"}}\n", STR_ARG(heading), why);
+		return str_printf(a, "==> " STR_FMT " <==\n",
+				  STR_ARG(str_printable(a, str_from(why))));
+	strbuf_init(&b);
+	strbuf_adds(&b, str_slice(heading, 0, heading.n - end.n));
+	json_str(&j, "trigger", str_from(why));
+	strbuf_adds(&b, end);
+	return strbuf_take(&b, a);
 }

@@ -65,6 +65,7 @@ struct runner {
 	struct keep *keep;		 // of --keep, or NULL
 	struct str heading;		 // what goes before what was kept
 	unsigned long wanted_at;	 // ms: what was kept is; 0: not now
+	const char *wanted_by;		 // for that reason
 	struct cost cost;
 	bool counts_cost, has_cost; // the kernel does; it is being looked at
 	unsigned long cost_at;	    // ms: the last look
@@ -97,13 +98,21 @@ static void interrupt(struct runner *r)
 	stop_interrupt(&r->stop, r->ready);
 }
 
+static void want_kept(struct runner *r, const char *why)
+{
+	if (!r->wanted_at) {
+		r->wanted_at = clock_ms();
+		r->wanted_by = why;
+	}
+}
+
 static void take_signal(struct runner *r)
 {
 	struct signalfd_siginfo info;
 	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
 	if (info.ssi_signo == SIGUSR1) {
-		r->wanted_at = clock_ms();
+		want_kept(r, "SIGUSR1");
 	} else if (info.ssi_signo == SIGCHLD) { // of bpftrace, or of a program that we started
 		stop_look_for_end(&r->stop);
 	} else if (info.ssi_signo != SIGALRM || !r->stop.interrupts) { // the time is over only once
@@ -305,12 +314,15 @@ static void write_data(struct runner *r, struct str lines, bool end)
 		return;
 	}
 	keep_add(r->keep, clock_ms(), lines);
+	struct str trigger = writer_take_trigger(r->cfg->writer, r->arena);
+	if (trigger.n)
+		want_kept(r, trigger.p);
 	// What has happened until then is read first.
 	bool is_wanted = r->wanted_at && (is_idle(r) || clock_ms() - r->wanted_at > KEPT_MS);
 	if (end)
 		write_kept(r, "end of the trace", r->over_at ? r->over_at : clock_ms(), r->ready);
 	else if (is_wanted && r->ready)
-		write_kept(r, "SIGUSR1", r->wanted_at, false);
+		write_kept(r, r->wanted_by, r->wanted_at, false);
 }
 
 /** Writes what has come, records decoded and functions named; @end: nothing more will come. */

@@ -108,6 +108,59 @@ python=$(python_with "jsonschema; jsonschema.Draft202012Validator") && [ -n "$py
 	is "$("$python" "$top/tests/schema.py" "$tmp/trace" 2>&1 | grep -ci 'error\|invalid')" 0 "and the schema knows it"
 live_quit
 
+# --- a trigger ---
+
+cat >"$tmp/two.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+int main(void)
+{
+	char word[8];
+	for (long n = 0; scanf("%7s", word) == 1 && word[0] != 'q'; n++) {
+		if (word[0] == 'e')
+			USDT_PROBE(two, error, n);
+		else
+			USDT_PROBE(two, step, n);
+	}
+	return 0;
+}
+END
+gcc -O2 -g -I"$top/include" -o "$tmp/two" "$tmp/two.c" || exit 1
+cat >"$tmp/two.bt" <<'END'
+usdt:__EXE__:two:step { printf("step %d\n", args.n); }
+usdt:__EXE__:two:error { printf("error %d\n", args.n); }
+END
+
+# triggered ARG...: two steps, an error, a step
+triggered() {
+	live_start "$tmp/two"
+	ok "$1: --trigger attaches" live_trace --keep 60s "$live_pid" "$@"
+	live_say step step
+	sleep 0.5
+	is "$(wc -c <"$tmp/trace")" 0 "$1: steps print nothing"
+	live_say error
+	wait_for 20 test -s "$tmp/trace"
+	wait_for 10 live_still
+	live_say step
+	sleep 0.5
+	live_quit
+	live_wait
+}
+triggered --trigger 'err*' "$tmp/two.bt"
+is "$(cat "$tmp/trace")" "==> two:error <==
+step 0
+step 1
+error 2
+==> end of the trace <==
+step 3" "a script: the error has what was before it printed, and the end the rest"
+triggered --trigger two:error -f json -t 'two:*'
+is "$(jq -r '.capture.trigger // .text' "$tmp/trace" | tr '\n' ,)" "two:error,n=0,n=1,n=2,end of the trace,n=3," "-t as JSON"
+live_start "$tmp/two"
+said=$("$live_sh" --keep 60s --trigger nothing "$live_pid" "$tmp/two.bt" 2>&1)
+is "$?" 1 "a trigger that never prints is an error"
+like "$said" "error: --trigger: no probe that matches 'nothing' prints anything" "with its name"
+live_quit
+
 for wrong in 0s 60 60s,1 60s,64X 1d 60s, s 60s,1M,2; do
 	said=$("$live_sh" --keep "$wrong" -e 'BEGIN { }' 2>&1)
 	is "$?" 2 "--keep $wrong is refused"
