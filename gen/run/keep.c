@@ -7,7 +7,7 @@
 #include "base/json.h"
 
 #define BLOCK_SIZE ((size_t)64 << 10)
-#define BLOCK_MS 1000
+#define BLOCK_MS 1000 // at most, and a sixteenth of what is wanted
 
 struct block {
 	struct block *next;
@@ -17,7 +17,7 @@ struct block {
 };
 
 struct keep {
-	unsigned long ms;
+	unsigned long ms, block_ms;
 	size_t size, used; // bytes of all blocks
 	struct block *oldest, *newest, *taken;
 	struct strbuf open;	   // lines of the next block
@@ -32,6 +32,7 @@ struct keep *keep_new(unsigned long ms, size_t size)
 	if (!k)
 		base_oom();
 	k->ms = ms;
+	k->block_ms = ms / 16 < BLOCK_MS ? ms / 16 : BLOCK_MS;
 	k->size = size;
 	strbuf_init(&k->open);
 	return k;
@@ -94,7 +95,7 @@ void keep_add(struct keep *k, unsigned long now, struct str lines)
 		struct str line = lines;
 		str_take_line(&lines);
 		line.n -= lines.n; // with its newline
-		if (k->open.n && (k->open.n + line.n > BLOCK_SIZE || now - k->first > BLOCK_MS))
+		if (k->open.n && (k->open.n + line.n > BLOCK_SIZE || now - k->first > k->block_ms))
 			close_block(k);
 		if (!k->open.n)
 			k->first = now;

@@ -1,7 +1,7 @@
 /**
  * keep - the last minute of a trace's lines, in bounded memory.
  *
- * Lines are kept in blocks, oldest first. A block holds whole lines of at most a second; it is dropped when all
+ * Lines are kept in blocks, oldest first. A block holds whole lines of a sixteenth of the time, of at most a second; it is dropped when all
  * of it is older than wanted, or when there is no room for a new one. So what is kept is always an
  * unbroken end of what was added, and at least the time that was asked for unless memory ends first.
  *

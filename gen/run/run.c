@@ -302,7 +302,7 @@ static void write_kept(struct runner *r, const char *why, unsigned long at, bool
 		write_converted(r, STR(""), true);
 	if (!r->cfg->quiet)
 		fprintf(stderr,
-			"btgen: %s: %" PRIu64 " lines written, %" PRIu64 " older ones dropped\n",
+			"btgen: %s: lines written: %" PRIu64 ", older ones dropped: %" PRIu64 "\n",
 			why, n, keep_dropped(r->keep));
 	r->wanted_at = 0;
 }
