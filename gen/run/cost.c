@@ -22,6 +22,8 @@ struct cost_program {
 struct opening {
 	struct cost *cost;
 	const cost_names *names;
+	struct btf *btf; // of the program before, mostly that of all
+	uint32_t btf_id;
 };
 
 static uint64_t time_ns(void)
@@ -68,7 +70,7 @@ static struct str cut_number(struct str s, struct str what)
  * The function that is the program, of which its BTF tells: from 0.21 on "KIND_PATH_PROVIDER_NAME" and
  * numbers of the site and of the probe. Empty without BTF.
  */
-static struct str function_of(struct arena *a, int fd)
+static struct str function_of(struct opening *o, int fd)
 {
 	struct bpf_func_info function = {0};
 	struct bpf_prog_info info = {.nr_func_info = 1,
@@ -77,11 +79,14 @@ static struct str function_of(struct arena *a, int fd)
 	uint32_t n = sizeof(info);
 	if (bpf_obj_get_info_by_fd(fd, &info, &n) != 0 || !info.btf_id || !info.nr_func_info)
 		return STR("");
-	struct btf *btf = btf__load_from_kernel_by_id(info.btf_id);
-	const struct btf_type *type = btf ? btf__type_by_id(btf, function.type_id) : NULL;
-	const char *name = type ? btf__name_by_offset(btf, type->name_off) : NULL;
-	struct str ret = str_from(arena_strdup(a, name ? name : ""));
-	btf__free(btf);
+	if (info.btf_id != o->btf_id) {
+		btf__free(o->btf);
+		o->btf = btf__load_from_kernel_by_id(info.btf_id);
+		o->btf_id = info.btf_id;
+	}
+	const struct btf_type *type = o->btf ? btf__type_by_id(o->btf, function.type_id) : NULL;
+	const char *name = type ? btf__name_by_offset(o->btf, type->name_off) : NULL;
+	struct str ret = str_from(arena_strdup(o->cost->arena, name ? name : ""));
 	return cut_number(cut_number(ret, STR("_")), STR("_loc"));
 }
 
@@ -104,7 +109,7 @@ static bool is_of(struct arena *a, struct str name, struct str function, struct 
 static size_t probe_of(struct opening *o, int fd, const struct bpf_prog_info *info)
 {
 	struct cost *c = o->cost;
-	struct str function = function_of(c->arena, fd), cut = str_from(info->name);
+	struct str function = function_of(o, fd), cut = str_from(info->name);
 	struct cost_name of = {.name = cut};
 	unsigned n = 0;
 	for (size_t i = 0; i < o->names->n; i++)
@@ -160,8 +165,9 @@ static void read_programs(struct cost *c)
 
 void cost_open(struct cost *c, pid_t pid, const cost_names *names)
 {
-	struct opening o = {c, names};
+	struct opening o = {.cost = c, .names = names};
 	bpfobject_walk(pid, BPFOBJECT_PROGRAM, take_program, &o);
+	btf__free(o.btf);
 	read_programs(c);
 	c->began = c->now;
 	for (size_t i = 0; i < c->probes.n; i++)
