@@ -23,7 +23,7 @@ SH, PROGRAM, FOLDER, TABLE = sys.argv[1:5]
 PATIENCE = 60 * int(os.environ.get("SLOW", "1"))  # seconds, for what has to happen: the machine may be busy
 SCRIPT = 'usdt:__EXE__:life:* { printf("%d five words and %d\\n", arg0, arg0); @n[probe] = count(); }'
 # All that may be printed; and a line with the number that the program gave it
-LINE = re.compile(r"(?P<n>\d+) five words and (?P=n)|@n\[usdt:.*:life:\w+\]: \d+|")
+LINE = re.compile(r"(?P<n>\d+) five words and (?P=n)|@n\[usdt:.*:life:\w+\]: \d+|==> [\w ]+ <==|")
 
 # Steps, in order:
 #   when       opening (a FIFO), starting, attaching, tracing, detaching (^C was given): goes on at that moment
@@ -40,7 +40,7 @@ LINE = re.compile(r"(?P<n>\d+) five words and (?P=n)|@n\[usdt:.*:life:\w+\]: \d+
 #   unread     nobody reads the trace any more
 #   again      waits for the end and traces once more, up to ^C
 # Options: flood (events without a pause), beside (another trace of these probes, from before it to after it), say=REGEX (in the
-#   messages), rc=N, json (-f json), least=N (lines of events);
+#   messages), rc=N, json (-f json), keep (--keep 60s), costly (--max-rate 1: it is stopped), least=N (lines of events);
 #   to=, where the trace goes: a file that is stdout, or as in place() below
 ENDS = """
 INT to btgen                             | tracing INT:btgen rc=0
@@ -125,6 +125,8 @@ a flood, INT                             | flood tracing INT:btgen rc=0
 a flood, INT three times                 | flood tracing INT:btgen 0.02 INT:btgen 0.02 INT:btgen
 a flood, KILL to btgen                   | flood tracing KILL:btgen
 a flood, KILL to btgen as it detaches    | flood tracing detaching KILL:btgen
+a flood that costs too much              | flood costly tracing rc=4 say=was.stopped
+a flood that costs too much, KILL        | flood costly tracing detaching KILL:btgen
 """
 TARGETS = r"""
 the target forks, INT                    | tracing fork INT:btgen rc=0
@@ -172,6 +174,12 @@ bpftrace is killed, JSON                 | to=file flood json tracing 0.3 KILL:b
 bpftrace is killed, a pipe reads         | to=pipe flood tracing 0.3 KILL:bpftrace rc=137 least=100
 bpftrace crashes                         | to=file flood tracing 0.3 SEGV:bpftrace rc=139 least=100
 btgen is killed                          | to=file flood tracing 0.3 KILL:btgen least=100
+what is kept, ^C                         | to=file flood keep tracing 0.3 INT:btgen rc=0 least=100
+what is kept, the target is killed       | to=file flood keep tracing 0.3 KILL:target rc=0 least=100
+what is kept, bpftrace is killed         | to=file flood keep tracing 0.3 KILL:bpftrace rc=137 least=100
+what is kept, btgen is killed            | to=file flood keep tracing 0.3 KILL:btgen
+what is kept, SIGUSR1, btgen is killed   | to=file flood keep tracing 0.3 USR1:btgen 2 KILL:btgen least=100
+what is kept, the disk is full           | to=small flood keep tracing 0.3 INT:btgen rc=1 say=cannot.write.*No.space.left
 the disk is full                         | to=small flood rc=1 least=1000 say=cannot.write.*No.space.left
 the disk is full, JSON                   | to=small flood json rc=1 least=100 say=cannot.write.*No.space.left
 ulimit -f                                | to=limit flood tracing rc=1 least=1000 say=cannot.write.the.output:.File.too.large
@@ -289,7 +297,7 @@ class Case:
         self.folder = f"{FOLDER}/case{number}"
         os.makedirs(self.folder + "/work")
         shutil.copy(PROGRAM, self.folder)
-        self.options = {"flood": False, "json": False, "beside": False, "to": "stdout"}
+        self.options = {"flood": False, "json": False, "keep": False, "costly": False, "beside": False, "to": "stdout"}
         self.reader = self.tracer = self.debugger = None
         self.out = self.folder + "/out"
         for word in steps.split():
@@ -378,6 +386,10 @@ class Case:
         before, options, out = self.place(data)
         if self.options["json"]:
             options += ["-f", "json"]
+        if self.options["keep"]:
+            options += ["--keep", "60s"]
+        if self.options["costly"]:
+            options += ["--max-rate", "1"]
         if os.path.exists(self.ready):
             os.unlink(self.ready)
         self.btgen = subprocess.Popen(
