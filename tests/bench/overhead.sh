@@ -75,7 +75,7 @@ measure() {
 		begin=$(used "$pid")
 		batches "$n"
 		off=$(($(used "$pid") - begin))
-		live_trace "$@" || { echo "$row: no trace" >&2; exit 1; }
+		live_trace --max-cost none "$@" || { echo "$row: no trace" >&2; exit 1; }
 		batch $((n / 10))
 		sleep 0.2
 		tracer=$(tracer_pid)
