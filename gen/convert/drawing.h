@@ -46,7 +46,7 @@ struct drawing {
 	/** Without an end: nothing of its line comes behind it. */
 	void (*unfinished)(void *state, struct drawing_line at, const struct drawing_what *what,
 			   struct strbuf *out);
-	/** @scope: 't', of its line, or 'g', of all */
+	/** @scope: 't', of its line; 'p', of the process: a trigger of --keep; 'g', of all: loss */
 	void (*mark)(void *state, struct drawing_line at, char scope,
 		     const struct drawing_what *what, struct strbuf *out);
 	/** @what->args: numbers by name */

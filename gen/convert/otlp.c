@@ -356,7 +356,7 @@ static void take_mark(void *state, struct drawing_line at, char scope,
 	else if (*what->category)
 		o->n_open++;
 	else
-		o->n_marks++;
+		o->n_marks += scope == 't';
 }
 
 static bool end_otlp(void *state, struct diag *d)

@@ -75,6 +75,7 @@ struct timeline {
 	uint64_t n_late;
 	struct fields fields;
 	struct strbuf name, by, args;
+	struct strbuf trigger; /**< of --keep: why the capture ends where it does; mostly empty */
 };
 
 static void *begin_timeline(const struct convert_format *format, const char *map)
@@ -107,6 +108,7 @@ static void free_timeline(void *state)
 	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));)
 		free_open(&((struct track *)e->value)->open);
 	strbuf_fini(&t->name);
+	strbuf_fini(&t->trigger);
 	strbuf_fini(&t->by);
 	strbuf_fini(&t->args);
 	arena_fini(&t->arena);
@@ -565,9 +567,32 @@ static void put_lost(struct timeline *t, struct str lost, struct strbuf *out)
 	t->to->mark(t->drawn, objects, 'g', &what, out);
 }
 
+/** What was kept was wanted when its last record came. */
+static void put_trigger(struct timeline *t, struct strbuf *out)
+{
+	struct drawing_what what = {.name = strbuf_str(&t->trigger), .category = "", .ns = t->last};
+	if (t->trigger.n && t->last)
+		t->to->mark(t->drawn, objects, 'p', &what, out);
+	strbuf_clear(&t->trigger);
+}
+
+static void read_trigger(struct timeline *t, struct str capture)
+{
+	struct jsonread r = jsonread_of(capture);
+	struct str key, value;
+	jsonread_open(&r, '{');
+	while (jsonread_member(&r, &key, &value)) {
+		if (!str_eqz(key, "trigger"))
+			continue;
+		strbuf_addz(&t->trigger, "trigger: ");
+		strbuf_adds(&t->trigger, capture_words(value));
+	}
+}
+
 /** Another capture follows, maybe of another host: nothing lasts from the one into the other. */
 static void end_capture(struct timeline *t, struct strbuf *out)
 {
+	put_trigger(t, out);
 	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
 		struct thread *thread = e->value;
 		for (size_t i = 0; i < thread->n_calls; i++)
@@ -586,6 +611,7 @@ static bool take_line(void *state, const struct capture_line *l, struct strbuf *
 	struct timeline *t = state;
 	if (l->capture.n) {
 		end_capture(t, out);
+		read_trigger(t, l->capture);
 		t->probes = (struct map){0};
 		t->to->capture(t->drawn, l->capture);
 		return rules_read(&t->arena, l->capture, &t->rules);
@@ -626,6 +652,7 @@ static void note_missed(const struct timeline *t, struct diag *d)
 static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 {
 	struct timeline *t = state;
+	put_trigger(t, out);
 	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));)
 		put_unfinished(t, e->value, out);
 	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));) {

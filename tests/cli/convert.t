@@ -192,6 +192,24 @@ print("all")
 END
 is "$(cat wrong)" "all" "300 random records with durations, states and calls, 60 times: none is lost, and slices nest"
 
+# What was kept ends where it was wanted.
+python3 - <<'END' >kept.json
+import json
+head = {"host": "a", "boot_id": None, "monotonic": 1, "wall": "2026-01-31T12:00:00.000000000+01:00", "synchronized": True, "version": "0", "script": "x.bt", "tracks": []}
+def line(us, probe):
+    print(json.dumps({"time": f"2026-01-31T12:00:00.{us:06}000+01:00", "cpu": 0, "pid": 10, "tid": 11, "comm": "app", "probe": probe, "text": "", "fields": {}}))
+print(json.dumps({"capture": {**head, "trigger": "app:error"}}))
+line(1, "app:step")
+line(2, "app:error")
+print(json.dumps({"capture": {**head, "trigger": "SIGUSR1"}}))
+line(3, "app:step")
+END
+"$btgen" convert -f perfetto kept.json >kept-timeline.json 2>messages
+is "$? $(cat messages) $(jq -r '.traceEvents[] | select(.s == "p") | "\(.name) \(.ts)"' kept-timeline.json | tr '\n' ,)" "0  trigger: app:error 2,trigger: SIGUSR1 3," \
+	"the trigger of what was kept is a mark at its end"
+unlike "$("$btgen" convert -f otlp kept.json 2>&1 >/dev/null)" "lost" "and no loss among spans"
+rm kept.json kept-timeline.json
+
 # --- spans
 
 cat >spans.py <<'END'

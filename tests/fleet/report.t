@@ -27,7 +27,7 @@ bad = "</script><script>window.hacked=1</script><img src=http://example.invalid/
 tracks = [dict(probe="change", by="{o}", kind="begin", name="{a} to {b}"), dict(probe="change_done", by="{o}", kind="end"),
           dict(probe="change_done", by="{o}", kind="state", name="{b}")]
 put(capture=dict(host="<i>host", boot_id="0", monotonic=10**12, wall="2026-01-31T12:00:00.000000000+01:00", synchronized=True,
-                 version="0.1.0", script="own.bt", tracks=tracks))
+                 version="0.1.0", script="own.bt", tracks=tracks, trigger="app:error" + bad))
 def event(ms, probe, text, comm="app", late=False, **fields):
     put(time=f"2026-01-31T12:00:{5 + ms // 1000:02d}.{ms % 1000:03d}000000+01:00", cpu=0, pid=42, tid=43, comm=comm, probe=probe,
         text=text, fields=fields, **({"late": True} if late else {}))
@@ -38,6 +38,7 @@ event(0, "app:hello", "the first one \x1b[31m \u202e" + bad, comm=bad)
 change(10, 3, "one", "OFF", "ON")
 change(20, 250, bad, "ON", bad)
 put(lost={"total": 12, "app:hello": 12})
+put(cost=dict(seconds=1.5, percent=12.34, probes=[dict(probe="usdt:app:hello" + bad, hits=3, ns_per_hit=900, percent=12.3)]))
 change(400, 2, "one", "ON", "OFF")
 event(390, "app:hello", "older than the line before", late=True)
 event(500, "app:hello", "x" * 1000000)
@@ -78,6 +79,8 @@ like "$(result 7)" 'x{300} \.\.\. \(1,000,000 characters\)' "a string of a megab
 like "$(result 7)" "a�b" "one that is not UTF-8 is shown as far as it is"
 like "$(jq -r .text "$tmp/seen")" '^12 events were lost, app:hello: 12, between \+0.270000 and \+0.400000 s$' "loss is said, with between which times"
 like "$(result 8)" '12 events were lost' "and is in the timeline"
+like "$(jq -r .text "$tmp/seen")" 'Cost of the trace: 12.3 % of a processor \(usdt:app:hello</script>.* 12.3 %\)' "so is what the trace cost"
+like "$(jq -r .text "$tmp/seen")" 'Kept, and written because of: app:error</script>' "and why it was written"
 like "$(jq -r .text "$tmp/seen")" 'that are no records, and are skipped: 1$' "a line that is cut is skipped, and that is said"
 is "$(result 9 | grep -oE '(read|write|main)  [0-9.]+ %' | sort | tr '\n' ' ')" "main  10.0 % main  90.0 % read  90.0 % write  10.0 % " \
 	"stacks, with their shares"
