@@ -277,6 +277,15 @@ static struct str first_line_of(struct arena *a, const struct run_options *o,
 	return strbuf_take(&b, a);
 }
 
+/** What --keep waits for: the probes of --trigger, else of the script's #pragma; or NULL. */
+static const char *trigger_of(const struct run_options *o, const struct expansion *x)
+{
+	struct str own = x->bind.found.trigger;
+	if (!o->run.keep_ms)
+		return NULL;
+	return o->trigger ? o->trigger : own.n ? own.p : NULL;
+}
+
 /** Who writes what it prints; owned by the caller. */
 static struct writer *make_writer(struct arena *a, struct run_options *o, const struct expansion *x,
 				  const struct run_config *cfg, struct codename *names)
@@ -299,7 +308,7 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	how.has_open_top = dialect_has_narrow_samples(version);
 	how.has_lost_lines = dialect_has_lost_lines(version);
 	how.render = (struct render){names, limit ? limit - 1 : 0, clock_offset()};
-	how.trigger = o->trigger;
+	how.trigger = trigger_of(o, x);
 	how.maps = x->bind.made->map_shapes.v;
 	how.n_maps = x->bind.made->map_shapes.n;
 	how.heading = first_line_of(a, o, x, cfg, how.render.offset);
@@ -307,17 +316,17 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 }
 
 /** A trigger that nothing prints of would never come. */
-static bool check_trigger(struct diag *d, const struct run_options *o)
+static bool check_trigger(struct diag *d, const struct run_options *o, const char *trigger)
 {
-	bool may_come = !o->trigger;
+	bool may_come = !trigger;
 	for (size_t i = 0; i < o->shapes.list.n && !may_come; i++) {
 		struct str probe = o->shapes.list.v[i].probe;
 		may_come = o->shapes.list.v[i].style != SHAPE_KEY &&
-			   (!probe.n || writer_is_trigger(o->trigger, probe));
+			   (!probe.n || writer_is_trigger(trigger, probe));
 	}
 	return may_come ||
-	       diag_error(d, NULL, "--trigger: no probe that matches '%s' prints anything",
-			  o->trigger);
+	       diag_error(d, NULL, "no probe that matches the trigger '%s' prints anything",
+			  trigger);
 }
 
 /** @share: as struct run_config has it. */
@@ -328,7 +337,8 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	struct run_config cfg = config_of(a, o, bt, x, child, series);
 	cfg.child = child->target ? child : NULL;
 	cfg.share = share;
-	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid) || !check_trigger(d, o))
+	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid) ||
+	    !check_trigger(d, o, trigger_of(o, x)))
 		return CMD_INPUT;
 	if (x->bind.found.has_gate && !o->req.raw && !o->can_gate)
 		diag_warning(d, NULL,
@@ -361,7 +371,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 /** The program, for the process that is held or, if there is none, those that were given. */
 static bool expand(struct arena *a, struct diag *d, struct run_options *o, struct expansion *x)
 {
-	bool has_head = o->req.json || o->output.sorts || o->has_time || o->trigger ||
+	bool has_head = o->req.json || o->output.sorts || o->has_time || o->run.keep_ms ||
 			trace_is_list(&o->req.trace);
 	o->shapes = (struct shapes){0};
 	shapes_init(&o->shapes, a, has_head);

@@ -57,6 +57,22 @@ static bool take_gate(struct bind *b, const struct token *t)
 	return t->kind == TOK_EOF || diag_error(b->diag, &place, "#pragma gate takes no arguments");
 }
 
+/** `trigger PATTERN`: for --keep */
+static bool take_trigger(struct bind *b, const struct token *t)
+{
+	struct diag_place place = tok_place(t);
+	struct strbuf pattern;
+	if (t->kind == TOK_EOF || b->found.trigger.n)
+		return diag_error(b->diag, &place,
+				  b->found.trigger.n ? "a second #pragma trigger"
+						     : "#pragma trigger: expected a probe");
+	strbuf_init(&pattern);
+	for (; t->kind != TOK_EOF; t = t->next)
+		strbuf_adds(&pattern, t->text);
+	b->found.trigger = strbuf_take(&pattern, b->arena);
+	return true;
+}
+
 static bool take_pragmas(struct bind *b)
 {
 	const struct pp *pp = b->found.pp;
@@ -69,6 +85,8 @@ static bool take_pragmas(struct bind *b)
 			good &= take_require(b, t->next);
 		else if (tok_is(t, "gate"))
 			good &= take_gate(b, t->next);
+		else if (tok_is(t, "trigger"))
+			good &= take_trigger(b, t->next);
 	}
 	return track_collect(b) && good;
 }

@@ -153,12 +153,15 @@ step 1
 error 2
 ==> end of the trace <==
 step 3" "a script: the error has what was before it printed, and the end the rest"
+{ echo "#pragma trigger two:err*" && cat "$tmp/two.bt"; } >"$tmp/own.bt"
+triggered "$tmp/own.bt"
+is "$(head -n 1 "$tmp/trace")" "==> two:error <==" "a script has its own trigger"
 triggered --trigger two:error -f json -t 'two:*'
 is "$(jq -r '.capture.trigger // .text' "$tmp/trace" | tr '\n' ,)" "two:error,n=0,n=1,n=2,end of the trace,n=3," "-t as JSON"
 live_start "$tmp/two"
 said=$("$live_sh" --keep 60s --trigger nothing "$live_pid" "$tmp/two.bt" 2>&1)
 is "$?" 1 "a trigger that never prints is an error"
-like "$said" "error: --trigger: no probe that matches 'nothing' prints anything" "with its name"
+like "$said" "error: no probe that matches the trigger 'nothing' prints anything" "with its name"
 live_quit
 
 for wrong in 0s 60 60s,1 60s,64X 1d '60s,' s 60s,1M,2; do
