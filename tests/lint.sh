@@ -44,7 +44,8 @@ layer dialect base code text
 layer value base elf process ctype dwarf
 layer record base ctype value lang/vocabulary.h
 layer convert base lang/vocabulary.h record/stamp.h
-layer run base process text dialect value record convert lang/vocabulary.h usdt/sdtarg.h
+layer kernel base process
+layer run base process text kernel dialect value record convert lang/vocabulary.h usdt/sdtarg.h
 layer listing base code usdt probe text lang dialect/dialect.h
 layer doctor base elf process usdt probe bind run dialect/dialect.h
 

@@ -3,7 +3,7 @@
 #define RUN_CEILING_H
 
 #include "base/diag.h"
-#include "run/cost.h"
+#include "kernel/cost.h"
 
 /** 0: any amount. */
 struct ceiling {

@@ -17,7 +17,7 @@
 #include "dialect/dialect.h"
 #include "run/ceiling.h"
 #include "run/keep.h"
-#include "run/kernelmap.h"
+#include "kernel/kernelmap.h"
 #include "run/output.h"
 #include "run/ready.h"
 #include "run/relay.h"

@@ -117,7 +117,7 @@ static void option(struct pp *pp, struct token *name)
 void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name)
 {
 	static const char *const ours[] = {"enum",     "scope", "require", "option",
-					   "optional", "track", "gate", "trigger"};
+					   "optional", "track", "gate",	   "trigger"};
 	struct token *line = pp_line(pp);
 	if (tok_is(line, "once")) {
 		const struct src_file *f = pp->level->file;

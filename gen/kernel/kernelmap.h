@@ -10,8 +10,8 @@
  *
  * A map lives as long as we hold it open: bpftrace may be gone when it is read.
  */
-#ifndef RUN_KERNELMAP_H
-#define RUN_KERNELMAP_H
+#ifndef KERNEL_KERNELMAP_H
+#define KERNEL_KERNELMAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

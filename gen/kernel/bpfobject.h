@@ -1,6 +1,6 @@
 /** bpfobject - the BPF objects, maps and programs, whose descriptors another process has. */
-#ifndef RUN_BPFOBJECT_H
-#define RUN_BPFOBJECT_H
+#ifndef KERNEL_BPFOBJECT_H
+#define KERNEL_BPFOBJECT_H
 
 #include <stdbool.h>
 #include <sys/types.h>

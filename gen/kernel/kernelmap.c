@@ -1,4 +1,4 @@
-#include "run/kernelmap.h"
+#include "kernel/kernelmap.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run/bpfobject.h"
+#include "kernel/bpfobject.h"
 
 enum {
 	MAX_COUNTERS = 8192, // one, or one for each processor

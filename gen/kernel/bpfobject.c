@@ -1,4 +1,4 @@
-#include "run/bpfobject.h"
+#include "kernel/bpfobject.h"
 
 #include <bpf/bpf.h>
 #include <dirent.h>

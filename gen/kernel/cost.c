@@ -1,4 +1,4 @@
-#include "run/cost.h"
+#include "kernel/cost.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
-#include "run/bpfobject.h"
+#include "kernel/bpfobject.h"
 
 struct cost_program {
 	int fd;

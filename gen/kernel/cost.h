@@ -3,12 +3,12 @@
  *
  * The kernel counts runs and nanoseconds of BPF programs while somebody asks for it (BPF_ENABLE_STATS,
  * bpf(2); since Linux 5.8; with CAP_SYS_ADMIN). What a breakpoint takes before and after its program
- * is not in it: that is run/trapcost.h's.
+ * is not in it: that is kernel/trapcost.h's.
  *
  * A share is of one processor: 1.0 is all of it; there may be more.
  */
-#ifndef RUN_COST_H
-#define RUN_COST_H
+#ifndef KERNEL_COST_H
+#define KERNEL_COST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "run/trapcost.h"
+#include "kernel/trapcost.h"
 
 /** A probe that a program attaches to. */
 struct cost_name {

@@ -1,4 +1,4 @@
-#include "run/trapcost.h"
+#include "kernel/trapcost.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "process/proc.h"
 
 #define USUAL_NS 500 // of a breakpoint: make bench, row hits
 #define HITS 1000
@@ -82,8 +84,8 @@ static int open_uprobe(uint64_t offset)
 	struct perf_event_attr attr = {.size = sizeof(attr)};
 	int type = uprobe_type();
 	attr.type = (uint32_t)type;
-	attr.config1 = (uintptr_t) "/proc/self/exe"; // uprobe_path, perf_event_open(2)
-	attr.config2 = offset;			     // probe_offset
+	attr.config1 = (uintptr_t)PROCFS "/self/exe"; // uprobe_path, perf_event_open(2)
+	attr.config2 = offset;			      // probe_offset
 	int event = type < 0 || !offset
 			? -1
 			: (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);

@@ -1,6 +1,6 @@
 /** trapcost - what a breakpoint of this kernel takes on this machine. */
-#ifndef RUN_TRAPCOST_H
-#define RUN_TRAPCOST_H
+#ifndef KERNEL_TRAPCOST_H
+#define KERNEL_TRAPCOST_H
 
 #include <sys/types.h>
 
