@@ -205,7 +205,7 @@ print(json.dumps({"capture": {**head, "trigger": "SIGUSR1"}}))
 line(3, "app:step")
 END
 "$btgen" convert -f perfetto kept.json >kept-timeline.json 2>messages
-is "$? $(cat messages) $(jq -r '.traceEvents[] | select(.s == "p") | "\(.name) \(.ts)"' kept-timeline.json | tr '\n' ,)" "0  trigger: app:error 2,trigger: SIGUSR1 3," \
+is "$? $(cat messages) $(jq -r '.traceEvents[] | select(.s == "p") | "\(.name) \(.ts | floor)"' kept-timeline.json | tr '\n' ,)" "0  trigger: app:error 2,trigger: SIGUSR1 3," \
 	"the trigger of what was kept is a mark at its end"
 unlike "$("$btgen" convert -f otlp kept.json 2>&1 >/dev/null)" "lost" "and no loss among spans"
 rm kept.json kept-timeline.json

@@ -44,7 +44,8 @@ chmod +x "$tmp/all"
 never='420 421 422 423 424 425 580 581 582'
 [ "$version" -ge 27 ] || never+=' 922 925'
 
-"$live_sh" -c "$tmp/all" -e 'usdt:__EXE__:*:* { @[arg0] = count(); }' >"$tmp/counts" 2>"$tmp/messages"
+# By its path: newer C libraries have probes of their own that fire.
+(cd "$tmp" && "$live_sh" -c ./all -e 'usdt:./all:*:* { @[arg0] = count(); }' >counts 2>messages)
 python3 - "$tmp" "$never" >"$tmp/want" <<'E2'
 import sys
 never = [int(c) for c in sys.argv[2].split()]
@@ -109,18 +110,18 @@ is "$(cd "$tmp" && "$live_sh" -c ./app -e 'usdt:./app:ns-slapd:work_q__enqueue {
 	"42 SAD" "by a relative path, too"
 is "$(cd "$tmp" && "$live_sh" -c ./app -e 'usdt:$1:ns-slapd:work_$2ue { printf("%d %s %s\n", args.p->len, args.mood, str($2)); }' -- ./app q__enque 2>/dev/null)" \
 	"42 SAD q__enque" "by positional parameters, of which one is part of a word"
-is "$("$live_sh" -q -c "$tmp/app" -t '*' 2>/dev/null | sed 's/.*\] //' | grep -v '^$' | sed 's/0x[0-9a-f]*/P/;s/arg0=/p=/')" \
+is "$("$live_sh" -q -c "$tmp/app" -t '*' 2>/dev/null | sed 's/.*\] //' | grep -v '^$\|^libc:' | sed 's/0x[0-9a-f]*/P/;s/arg0=/p=/')" \
 	'jons-app:bigprobe p=P
 ns-slapd:work_q__enqueue p=P arg1=7 mood=SAD
 ns-slapd:o"d%s a'"'"'xy p=P' "-t shows them"
-is "$("$live_sh" -q -c "$tmp/app" -t '*' --count 2>/dev/null | sed -n 's/^@count//p' | sort)" \
+is "$("$live_sh" -q -c "$tmp/app" -t '*' --count 2>/dev/null | sed -n 's/^@count//p' | grep -v '^.libc:' | sort)" \
 	'[jons-app:bigprobe]: 1
 [ns-slapd:o"d%s a'"'"'xy]: 1
 [ns-slapd:work_q__enqueue]: 1' "--count counts them"
 is "$("$live_sh" -q -f json -c "$tmp/app" -t '*' 2>/dev/null | python3 -c 'import json, sys
 for line in sys.stdin:
     e = json.loads(line)
-    if "probe" in e: print(e["probe"])')" \
+    if not e.get("probe", "libc:").startswith("libc:"): print(e["probe"])')" \
 	'jons-app:bigprobe
 ns-slapd:work_q__enqueue
 ns-slapd:o"d%s a'"'"'xy' "so does the JSON"
@@ -150,7 +151,7 @@ if [ "$version" -lt 23 ]; then
 [...${end: -53}]: 1
 [app:short]: 1"
 fi
-is "$("$live_sh" -q -c "$tmp/long" -t '*' --count 2>&1 | sed -n 's/^@count//p' | LC_ALL=C sort)" "$(LC_ALL=C sort <<<"$counts")" \
+is "$("$live_sh" -q -c "$tmp/long" -t '*' --count 2>&1 | sed -n 's/^@count//p' | grep -v '^.libc:' | LC_ALL=C sort)" "$(LC_ALL=C sort <<<"$counts")" \
 	"--count: a label that is too long is cut, is a key of its own, and keeps no other from being counted"
 "$live_sh" -n -c "$tmp/long" -t '*' >"$tmp/long.bt"
 is "$("$live_sh" -q -c "$tmp/long" "$tmp/long.bt" 2>&1 | sed -n 's/^.*\] \(.*\) arg0=/\1 /p')" "first_$long:$long 1

@@ -78,7 +78,7 @@ program plain < <(
 	note fourth libfoo start ''
 ) || skip_all "cannot assemble a program here"
 
-run -x "$tmp/plain"
+run --for 0.17 -x "$tmp/plain"
 is "$status $out" "0 spdk:start(int32_t arg0, uint64_t arg1)
 spdk:state_changed(int32_t arg0, uint64_t arg1)  2 sites
 libfoo:start()" "a line for each probe: its declaration, and its sites if there are several"
