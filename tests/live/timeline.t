@@ -49,7 +49,7 @@ is "$(python3 "$tmp/drawn.py" "$tmp/timeline" | cut -f 1,2)" "$(python3 "$tmp/lo
 nqn=nqn.2016-06.io.spdk:cnode1
 answered() { [ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$1" ]; }
 live_nvmf nvmf_tgt
-ok "two targets: nvmf.bt attaches" live_trace -f json $live_pid nvmf.bt
+ok "two targets: nvmf.bt attaches" live_trace -s -f json $live_pid nvmf.bt
 live_say start "nvmf_create_subsystem $nqn -a" 'nvmf_create_target nvmf_tgt2' "nvmf_create_subsystem $nqn -a -t nvmf_tgt2"
 wait_for 10 answered 4
 live_quit
