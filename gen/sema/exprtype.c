@@ -4,6 +4,7 @@
 #include "bind/bind.h"
 #include "bind/namedarg.h"
 #include "sema/argument.h"
+#include "sema/effect.h"
 #include "sema/exprplace.h"
 #include "sema/result.h"
 #include "sema/targettype.h"
@@ -806,33 +807,6 @@ static enum expr_kind kind_of_type(struct ctype *t)
 	return ctype_is_aggregate(t) ? EXPR_AGGREGATE : EXPR_NUMBER;
 }
 
-/** Of the node itself: what its children do comes to it. */
-static enum effect own_effect(const struct node *n, const struct expr *e)
-{
-	bool is_call = n->kind == NODE_CALL, is_word = is_call || n->kind == NODE_NAME;
-	if (node_is_step(n) || n->kind == NODE_ASSIGN || n->kind >= NODE_BLOCK ||
-	    (is_word && e->is_substituted))
-		return EFFECT_CHANGES;
-	if (is_word) { // or an argument, or an enumerator
-		const struct word *word = vocabulary_word(node_text(n));
-		return is_call || word->is_bare ? word->effect : EFFECT_NONE;
-	}
-	bool is_read = n->kind == NODE_MAP || n->kind == NODE_INDEX ||
-		       node_is(n, NODE_UNARY, "*") ||
-		       (n->kind == NODE_MEMBER && n->name->kind != TOK_NUMBER &&
-			!node_is(n->child, NODE_NAME, "args"));
-	return is_read ? EFFECT_READS : EFFECT_NONE;
-}
-
-static enum effect effect_of(const struct node *n, const struct expr *e)
-{
-	enum effect most = own_effect(n, e);
-	for (const struct node *c = n->child; c; c = c->next)
-		if (c->expr && c->expr->effect > most)
-			most = c->expr->effect;
-	return most;
-}
-
 static struct expr *find(struct finder *f, struct node *n)
 {
 	struct expr e = {.sign = SIGN_OTHER};
@@ -840,7 +814,7 @@ static struct expr *find(struct finder *f, struct node *n)
 	if (e.kind == EXPR_OPEN)
 		e.kind = kind_of_type(e.type);
 	e.is_wide |= sign_is_wide(e.type, e.bit_size);
-	e.effect = effect_of(n, &e);
+	e.effect = effect_find(n, &e);
 	if (!n->expr)
 		n->expr = arena_new(f->b->arena, struct expr);
 	f->has_changed |= n->expr->sign != e.sign || !n->expr->type != !e.type ||
