@@ -144,26 +144,44 @@ static struct str list_attached(struct arena *a, const struct bind *b)
 		       : list;
 }
 
-/** The probes whose programs cost something. */
+struct cost_list {
+	struct arena *arena;
+	struct map seen;
+	cost_names names;
+};
+
+static void add_cost_name(struct cost_list *l, struct str name, const struct provider *p)
+{
+	bool has_trap = p->memory == MEMORY_PROGRAM && p->place != PLACE_NONE;
+	unsigned n = has_trap + (has_trap && p->place == PLACE_RETURN);
+	if (map_add(l->arena, &l->seen, name))
+		vec_push(l->arena, &l->names, (struct cost_name){name, n});
+}
+
+/** What the clauses attach to: USDT probes by their names, others as the attach point has them. */
 static cost_names list_cost_names(struct arena *a, const struct bind *b)
 {
-	cost_names names = {0};
-	struct map seen = {0};
+	struct cost_list list = {.arena = a};
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct script_clause *c = b->found.script.clauses.v[i];
+		const struct attach_clause *bound = b->found.clauses[i];
 		for (size_t k = 0; k < c->attach.n; k++) {
 			const struct script_attach *at = &c->attach.v[k];
-			const struct provider *p = at->provider;
-			bool has_trap = p->memory == MEMORY_PROGRAM && p->place != PLACE_NONE;
-			struct str name = name_of(a, at);
-			if (map_add(a, &seen, name))
-				vec_push(
-				    a, &names,
-				    (struct cost_name){
-					name, has_trap + (has_trap && p->place == PLACE_RETURN)});
+			bool is_usdt = at->provider->place == PLACE_USDT;
+			for (size_t m = 0; is_usdt && m < bound->probes.n; m++) {
+				const struct sdt_probe *probe = bound->probes.v[m].probe;
+				add_cost_name(&list,
+					      str_printf(a, STR_FMT ":" STR_FMT ":" STR_FMT,
+							 STR_ARG(at->kind),
+							 STR_ARG(probe->provider),
+							 STR_ARG(probe->name)),
+					      at->provider);
+			}
+			if (!is_usdt || !bound->probes.n)
+				add_cost_name(&list, name_of(a, at), at->provider);
 		}
 	}
-	return names;
+	return list.names;
 }
 
 static bool is_print(void *ctx, struct node *n, struct node *parent)
@@ -179,7 +197,10 @@ static bool prints_events(const struct bind *b)
 	bool prints = false;
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct script_clause *c = b->found.script.clauses.v[i];
-		if (c->attach.n && c->attach.v[0].provider->when == WHEN_EVENT)
+		bool has_event = false;
+		for (size_t k = 0; k < c->attach.n; k++)
+			has_event |= c->attach.v[k].provider->when == WHEN_EVENT;
+		if (has_event)
 			node_walk(c->node, is_print, &prints);
 	}
 	return prints;

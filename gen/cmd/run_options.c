@@ -49,28 +49,29 @@ static int take_max_cost(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_max_rate(void *ctx, const char *value)
-{
-	struct run_options *o = ctx;
-	size_t n = strspn(value, "0123456789.");
-	double unit = value[n] == 'k' ? 1e3 : value[n] == 'M' ? 1e6 : 1;
-	const char *rest = value + n + (unit > 1);
-	if (!n || strtod(value, NULL) <= 0 || (*rest && strcmp(rest, "/s") != 0))
-		return cmd_usage_error(
-		    "--max-rate: '%s' is not a number of events a second, such as 50k", value);
-	o->has_ceiling = true;
-	o->run.ceiling.rate = strtod(value, NULL) * unit;
-	return -1;
-}
-
-/** @letters: of units, each followed by its factor; moves *@text behind the number and its unit. 0: it is none. */
+/** A number and its unit, one of @letters, a ' ' for none: moves *@text behind both. 0: it is none. */
 static double take_number(const char **text, const char *letters, const double *factors)
 {
 	size_t n = strspn(*text, "0123456789.");
-	double value = n ? strtod(*text, NULL) : 0;
-	const char *unit = (*text)[n] ? strchr(letters, (*text)[n]) : NULL;
-	*text += n + (unit != NULL);
-	return unit ? value * factors[unit - letters] : 0;
+	char *end = NULL;
+	double value = n ? strtod(*text, &end) : 0;
+	const char *unit =
+	    strchr(letters, (*text)[n] && strchr(letters, (*text)[n]) ? (*text)[n] : ' ');
+	bool is_number = n && end == *text + n && unit;
+	*text += n + (unit && *unit != ' ');
+	return is_number ? value * factors[unit - letters] : 0;
+}
+
+static int take_max_rate(void *ctx, const char *value)
+{
+	struct run_options *o = ctx;
+	const char *rest = value;
+	o->run.ceiling.rate = take_number(&rest, " kM", (const double[]){1, 1e3, 1e6});
+	if (o->run.ceiling.rate <= 0 || (*rest && strcmp(rest, "/s") != 0))
+		return cmd_usage_error(
+		    "--max-rate: '%s' is not a number of events a second, such as 50k", value);
+	o->has_ceiling = true;
+	return -1;
 }
 
 static int take_keep(void *ctx, const char *value)

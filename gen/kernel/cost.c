@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 struct cost_program {
 	int fd;
 	uint32_t id;
-	size_t probe; // its index
+	size_t probe;	      // its index
+	struct cost_sum last; // as the kernel had it
 };
 
 struct opening {
@@ -44,12 +46,13 @@ bool cost_begin(struct arena *a, struct cost *c)
 
 // --- whose a program is ---
 
-/** What bpftrace makes of a probe's name: "usdt__tmp_app_query". */
+/** What bpftrace makes of a probe's name, "usdt__tmp_app_query"; of a pattern, one for that. */
 static struct str words_of(struct arena *a, struct str s)
 {
 	char *words = arena_strndup(a, s.p, s.n);
 	for (size_t i = 0; i < s.n; i++)
-		words[i] = isalnum((unsigned char)words[i]) ? words[i] : '_';
+		if (!isalnum((unsigned char)words[i]) && words[i] != '*' && words[i] != '?')
+			words[i] = '_';
 	return (struct str){words, s.n};
 }
 
@@ -90,19 +93,35 @@ static struct str function_of(struct opening *o, int fd)
 	return cut_number(cut_number(ret, STR("_")), STR("_loc"));
 }
 
-/** Is it the program of the probe @name? @function as above; without one @cut has 15 bytes of the name's last part. */
+/**
+ * Is it the program of the probe, or pattern, @name? @function as above; without one @cut has 15 bytes of the
+ * name's last part.
+ */
 static bool is_of(struct arena *a, struct str name, struct str function, struct str cut)
 {
 	const char *kind_end = memchr(name.p, ':', name.n);
 	const char *last = memrchr(name.p, ':', name.n);
 	if (!kind_end)
 		return false;
-	struct str kind = {name.p, (size_t)(kind_end - name.p)};
-	struct str tail = words_of(a, str_from_offset(name, (size_t)(kind_end - name.p)));
+	size_t kind = (size_t)(kind_end - name.p);
+	struct str tail = words_of(a, str_from_offset(name, kind));
 	struct str part = words_of(a, str_from_offset(name, (size_t)(last + 1 - name.p)));
 	if (function.n)
-		return str_has_prefix(function, kind) && str_has_suffix(function, tail);
-	return cut.n < BPF_OBJ_NAME_LEN - 1 ? str_eq(part, cut) : str_has_prefix(part, cut);
+		return str_glob(
+		    str_printf(a, STR_FMT "*" STR_FMT, (int)kind, name.p, STR_ARG(tail)), function);
+	bool is_cut = cut.n == BPF_OBJ_NAME_LEN - 1;
+	return str_glob(part, cut) ||
+	       (is_cut && (str_has_prefix(part, cut) ||
+			   str_glob(str_printf(a, STR_FMT "*", STR_ARG(part)), cut)));
+}
+
+/** Breakpoints that a hit of one of @names takes, of those that may be meant the one with most. */
+static unsigned most_traps(const cost_names *names)
+{
+	unsigned most = 0;
+	for (size_t i = 0; i < names->n; i++)
+		most = names->v[i].n_traps > most ? names->v[i].n_traps : most;
+	return most;
 }
 
 /** The probe, or a new one for all whose names cannot be told apart. */
@@ -110,16 +129,21 @@ static size_t probe_of(struct opening *o, int fd, const struct bpf_prog_info *in
 {
 	struct cost *c = o->cost;
 	struct str function = function_of(o, fd), cut = str_from(info->name);
+	cost_names met = {0};
 	struct cost_name of = {.name = cut};
-	unsigned n = 0;
 	for (size_t i = 0; i < o->names->n; i++)
 		if (is_of(c->arena, o->names->v[i].name, function, cut)) {
+			vec_push(c->arena, &met, o->names->v[i]);
 			// Of names that end alike the longest is meant.
-			if (!n++ || (function.n && o->names->v[i].name.n > of.name.n))
+			if (met.n == 1 || o->names->v[i].name.n > of.name.n)
 				of = o->names->v[i];
 		}
-	if (n > 1 && !function.n)
-		of.name = str_printf(c->arena, STR_FMT "* (%u probes)", STR_ARG(cut), n);
+	if (!met.n && info->type == BPF_PROG_TYPE_KPROBE) // rather too much than too little
+		of.n_traps = most_traps(o->names);
+	if (met.n > 1 && !function.n) {
+		of.name = str_printf(c->arena, STR_FMT "* (%zu probes)", STR_ARG(cut), met.n);
+		of.n_traps = most_traps(&met);
+	}
 	for (size_t i = 0; i < c->probes.n; i++)
 		if (str_eq(c->probes.v[i].of.name, of.name))
 			return i;
@@ -138,7 +162,7 @@ static bool take_program(void *ctx, int fd)
 		is_new = o->cost->programs.v[i].id != info.id;
 	if (is_new)
 		vec_push(o->cost->arena, &o->cost->programs,
-			 (struct cost_program){fd, info.id, probe_of(o, fd, &info)});
+			 (struct cost_program){fd, info.id, probe_of(o, fd, &info), {0}});
 	else
 		close(fd);
 	return true;
@@ -153,25 +177,28 @@ static void read_programs(struct cost *c)
 		c->probes.v[i].sum = (struct cost_sum){0};
 	}
 	for (size_t i = 0; i < c->programs.n; i++) {
-		struct cost_probe *p = &c->probes.v[c->programs.v[i].probe];
+		struct cost_program *program = &c->programs.v[i];
+		struct cost_probe *p = &c->probes.v[program->probe];
 		struct bpf_prog_info info = {0};
 		uint32_t n = sizeof(info);
-		if (bpf_obj_get_info_by_fd(c->programs.v[i].fd, &info, &n) != 0)
-			continue;
-		p->sum.hits += info.run_cnt;
-		p->sum.ns += info.run_time_ns;
+		if (bpf_obj_get_info_by_fd(program->fd, &info, &n) == 0)
+			program->last = (struct cost_sum){info.run_cnt, info.run_time_ns};
+		p->sum.hits += program->last.hits;
+		p->sum.ns += program->last.ns;
 	}
 }
 
-void cost_open(struct cost *c, pid_t pid, const cost_names *names)
+bool cost_open(struct cost *c, pid_t pid, const cost_names *names)
 {
 	struct opening o = {.cost = c, .names = names};
-	bpfobject_walk(pid, BPFOBJECT_PROGRAM, take_program, &o);
+	int error = bpfobject_walk(pid, BPFOBJECT_PROGRAM, take_program, &o);
 	btf__free(o.btf);
 	read_programs(c);
 	c->began = c->now;
 	for (size_t i = 0; i < c->probes.n; i++)
 		c->probes.v[i].first = c->probes.v[i].sum;
+	errno = error ? error : ENOENT;
+	return !error && c->programs.n > 0;
 }
 
 // --- what it takes ---

@@ -27,7 +27,8 @@ struct cost_name {
 typedef VEC(struct cost_name) cost_names;
 
 struct cost_sum {
-	uint64_t hits;
+	uint64_t
+	    hits; /**< runs of its programs, of which it has one for each clause that is not merged */
 	uint64_t ns; /**< without the breakpoints */
 };
 
@@ -52,8 +53,8 @@ struct cost {
 
 /** Has the kernel count, and a breakpoint measured. False, with errno, if it does not or must not. */
 bool cost_begin(struct arena *a, struct cost *c);
-/** Finds the programs of the bpftrace @pid, which has attached them to @names. */
-void cost_open(struct cost *c, pid_t pid, const cost_names *names);
+/** Finds the programs of the bpftrace @pid, which has attached them to @names, patterns among these. False, with errno: not all. */
+bool cost_open(struct cost *c, pid_t pid, const cost_names *names);
 /** Reads the kernel's numbers. */
 void cost_read(struct cost *c);
 /** What was used between the last two reads, or if @all since cost_open(), as shares and hits a second. */

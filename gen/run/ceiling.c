@@ -50,7 +50,9 @@ void ceiling_report_account(const struct cost *cost)
 
 void ceiling_report_unknown(struct diag *d, const struct ceiling *most, int error)
 {
-	const char *why = error == EPERM ? "this needs CAP_SYS_ADMIN" : strerror(error);
+	const char *why = error == EPERM    ? "this needs CAP_SYS_ADMIN"
+			  : error == ENOENT ? "bpftrace has no BPF programs (is it a wrapper?)"
+					    : strerror(error);
 	if (most->share || most->rate)
 		diag_warning(d, NULL,
 			     "--max-cost is not enforced: cannot measure the cost of the trace: %s",

@@ -1,14 +1,16 @@
 /**
  * keep - the last minute of a trace's lines, in bounded memory.
  *
- * Lines are kept in blocks, oldest first. A block holds whole lines of a sixteenth of the time, of at most a second; it is dropped when all
- * of it is older than wanted, or when there is no room for a new one. So what is kept is always an
- * unbroken end of what was added, and at least the time that was asked for unless memory ends first.
+ * Lines are kept in blocks, oldest first. A block holds the whole lines of up to a sixteenth of the
+ * time, and of up to a second. It is dropped when all of it is older than the time, or when a new block
+ * needs its room. What is kept is an unbroken tail of what was added. It covers the time asked for,
+ * unless memory runs out first.
  *
  *	struct keep *k = keep_new(60000, 64 << 20);
  *	keep_add(k, clock_ms(), lines);
  *	struct str piece;
- *	while (keep_take(k, clock_ms(), &piece, &n))	// until the next call of keep_take() or keep_add()
+ *	uint64_t n = 0;
+ *	while (keep_take(k, clock_ms(), &piece, &n))	// valid until the next call
  *		write(piece);
  *	keep_free(k);
  */
@@ -23,7 +25,7 @@
 
 struct keep;
 
-/** Lines of the last @ms, in at most @size bytes of memory, of which a line longer than that is no part. */
+/** Keeps the lines of the last @ms in at most @size bytes; a single longer line is kept, too. */
 struct keep *keep_new(unsigned long ms, size_t size);
 void keep_free(struct keep *k);
 /** Adds @lines, whole ones, which come at @now, in ms. */

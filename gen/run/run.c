@@ -412,8 +412,9 @@ static void open_cost(struct runner *r)
 {
 	if (!r->counts_cost)
 		return;
-	cost_open(&r->cost, r->stop.pid, &r->cfg->cost_names);
-	r->has_cost = true;
+	r->has_cost = cost_open(&r->cost, r->stop.pid, &r->cfg->cost_names);
+	if (!r->has_cost && !r->cfg->quiet)
+		ceiling_report_unknown(r->diag, &r->cfg->ceiling, errno);
 	r->cost_at = clock_ms();
 }
 

@@ -125,9 +125,23 @@ like "$(cat "$tmp/messages")" '^btgen: cost: [0-9.]+ % of a processor$' "-v has 
 like "$(cat "$tmp/messages")" '^btgen:   usdt:app:also: [0-9]+ hits/s' "with a line for each probe"
 live_quit
 
+# Of a pattern each probe has its name, and its breakpoint: a nop of a uprobe takes more than 0.2 us wherever it was measured.
+live_start "$tmp/app"
+printf 'usdt:__EXE__:app:* { @[probe] = count(); }\nuprobe:__EXE__:func* { @f = count(); }\n' >"$tmp/pattern.bt"
+ok "a pattern attaches" live_trace "$live_pid" -f json --max-cost 900% "$tmp/pattern.bt"
+live_say "fire 700"
+wait_for 30 grep -q 'done' "$tmp/answers"
+wait_for 10 live_still
+sleep 1.5 # until the breakpoint is measured
+live_wait INT
+is "$(account | grep usdt)" "usdt:app:also 700
+usdt:app:often 700" "the probes of a pattern have their names"
+is "$(jq -r 'select(.cost) | [.cost.probes[] | select(.ns_per_hit > 200)] | length' "$tmp/trace")" 3 "and their breakpoints are counted"
+live_quit
+
 # --- what is wrong ---
 
-for wrong in "--max-cost 2" "--max-cost -1%" "--max-cost 0%" "--max-cost %" "--max-cost 1%x" "--max-rate 0" "--max-rate k" "--max-rate 5x" "--max-rate 5k/m"; do
+for wrong in "--max-cost 2" "--max-cost -1%" "--max-cost 0%" "--max-cost %" "--max-cost 1%x" "--max-rate 0" "--max-rate k" "--max-rate 5x" "--max-rate 5k/m" "--max-rate 1.5.2k"; do
 	# shellcheck disable=SC2086
 	said=$("$live_sh" $wrong -e 'BEGIN { }' 2>&1)
 	is "$?" 2 "$wrong is refused"

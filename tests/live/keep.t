@@ -164,7 +164,7 @@ is "$?" 1 "a trigger that never prints is an error"
 like "$said" "error: no probe that matches the trigger 'nothing' prints anything" "with its name"
 live_quit
 
-for wrong in 0s 60 60s,1 60s,64X 1d '60s,' s 60s,1M,2; do
+for wrong in 0s 60 60s,1 60s,64X 1d '60s,' s 60s,1M,2 1.2.3s; do
 	said=$("$live_sh" --keep "$wrong" -e 'BEGIN { }' 2>&1)
 	is "$?" 2 "--keep $wrong is refused"
 	like "$said" ": --keep: '$wrong' is not a time and a size" "with what it should be"
