@@ -17,6 +17,7 @@
 #include "base/progress.h"
 #include "value/codename.h"
 #include "convert/header.h"
+#include "convert/slow.h"
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
@@ -238,6 +239,24 @@ static struct str script_name(const struct run_options *o)
 							: first->text);
 }
 
+/**
+ * What --keep waits for, as --trigger or the script's #pragma says: a pattern for probes, or NULL; or slices that take
+ * longer than *@slow_ns, -1 for a time that is none.
+ */
+static const char *trigger_of(const struct run_options *o, const struct expansion *x,
+			      int64_t *slow_ns)
+{
+	struct str own = x->bind.found.trigger;
+	const char *trigger = o->trigger ? o->trigger : own.n ? own.p : NULL;
+	*slow_ns = 0;
+	if (!trigger || !o->run.keep_ms)
+		return NULL;
+	if (!slow_is_condition(trigger, slow_ns))
+		return trigger;
+	*slow_ns = *slow_ns ? *slow_ns : -1;
+	return NULL;
+}
+
 /** What a trace of @x is run as; without a writer. */
 static struct run_config config_of(struct arena *a, const struct run_options *o,
 				   const struct bpftrace *bt, const struct expansion *x,
@@ -260,7 +279,9 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.pids = o->req.pids.v;
 	cfg.n_pids = o->req.pids.n;
 	cfg.exe = !o->req.raw && !expand_find_global(x, true) ? o->req.exe : NULL;
-	cfg.out_path = o->req.out && strcmp(o->req.out, "-") == 0 ? NULL : o->req.out;
+	cfg.out_path = cfg.is_estimate				    ? "/dev/null"
+		       : o->req.out && strcmp(o->req.out, "-") == 0 ? NULL
+								    : o->req.out;
 	cfg.appends = series->has_data;
 	cfg.build_note = series->note;
 	cfg.has_summary = o->req.verbose || isatty(STDERR_FILENO);
@@ -271,8 +292,10 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.gate = o->shapes.has_gate ? o->shapes.gate : NULL;
 	cfg.under_way = o->req.trace.start ? "@start" : NULL;
 	cfg.is_verbose = o->req.verbose;
-	cfg.has_account = o->req.verbose || cfg.ceiling.share > 0 || cfg.ceiling.rate > 0;
+	cfg.has_account =
+	    o->req.verbose || cfg.is_estimate || cfg.ceiling.share > 0 || cfg.ceiling.rate > 0;
 	cfg.cost_names = list_cost_names(a, &x->bind);
+	trigger_of(o, x, &cfg.slow_ns);
 	// A command of -c would end with the trace, and runs for it alone.
 	if (!o->has_ceiling && !o->req.raw && !o->command && prints_events(&x->bind))
 		cfg.ceiling.share = COST_OF_EVENTS;
@@ -298,15 +321,6 @@ static struct str first_line_of(struct arena *a, const struct run_options *o,
 	return strbuf_take(&b, a);
 }
 
-/** What --keep waits for: the probes of --trigger, else of the script's #pragma; or NULL. */
-static const char *trigger_of(const struct run_options *o, const struct expansion *x)
-{
-	struct str own = x->bind.found.trigger;
-	if (!o->run.keep_ms)
-		return NULL;
-	return o->trigger ? o->trigger : own.n ? own.p : NULL;
-}
-
 /** Who writes what it prints; owned by the caller. */
 static struct writer *make_writer(struct arena *a, struct run_options *o, const struct expansion *x,
 				  const struct run_config *cfg, struct codename *names)
@@ -315,6 +329,7 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	const char *own = getenv(dialect_strlen_variable(version));
 	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg->max_strlen;
 	const char *keys = getenv(dialect_map_keys_variable(version));
+	int64_t slow_ns;
 	struct writer_config how = o->output;
 	how.max_keys = keys ? strtoul(keys, NULL, 10) : DIALECT_MAP_KEYS;
 	how.json = o->req.json;
@@ -329,7 +344,8 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	how.has_open_top = dialect_has_narrow_samples(version);
 	how.has_lost_lines = dialect_has_lost_lines(version);
 	how.render = (struct render){names, limit ? limit - 1 : 0, clock_offset()};
-	how.trigger = trigger_of(o, x);
+	how.trigger = trigger_of(o, x, &slow_ns);
+	how.sorts |= slow_ns != 0; // what takes long is from one record to the next
 	how.maps = x->bind.made->map_shapes.v;
 	how.n_maps = x->bind.made->map_shapes.n;
 	how.heading = first_line_of(a, o, x, cfg, how.render.offset);
@@ -337,9 +353,15 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 }
 
 /** A trigger that nothing prints of would never come. */
-static bool check_trigger(struct diag *d, const struct run_options *o, const char *trigger)
+static bool check_trigger(struct diag *d, const struct run_options *o, const struct expansion *x)
 {
+	int64_t slow_ns;
+	const char *trigger = trigger_of(o, x, &slow_ns);
 	bool may_come = !trigger;
+	if (slow_ns < 0)
+		return diag_error(d, NULL, "the trigger has no time: write latency>50ms");
+	if (slow_ns && !o->req.json)
+		return diag_error(d, NULL, "the trigger 'latency' needs -f json, perfetto or otlp");
 	for (size_t i = 0; i < o->shapes.list.n && !may_come; i++) {
 		struct str probe = o->shapes.list.v[i].probe;
 		may_come = o->shapes.list.v[i].style != SHAPE_KEY &&
@@ -358,8 +380,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	struct run_config cfg = config_of(a, o, bt, x, child, series);
 	cfg.child = child->target ? child : NULL;
 	cfg.share = share;
-	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid) ||
-	    !check_trigger(d, o, trigger_of(o, x)))
+	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid) || !check_trigger(d, o, x))
 		return CMD_INPUT;
 	if (x->bind.found.has_gate && !o->req.raw && !o->can_gate)
 		diag_warning(d, NULL,
@@ -648,6 +669,8 @@ static int trace_builds(struct builds *b)
 			name_build(b, &b->list.v[i], (unsigned)i + 1);
 		}
 		stop_signals(&work.signals);
+		if (b->options->run.keep_ms)
+			sigaddset(&work.signals, SIGUSR1);
 		signal(SIGPIPE, SIG_IGN); // nobody may read --ready-fd any more
 		status = jobs_run(&work);
 		if (status < 0) {
@@ -698,12 +721,20 @@ static bool check_followed(struct diag *d, const struct run_options *o)
 	       diag_error(d, NULL, "-o: %s is a FIFO, which --follow cannot reopen", o->req.out);
 }
 
+/** While no process is traced, nothing is kept that could be printed. */
+static void ignore_wish(int sig)
+{
+	(void)sig;
+}
+
 /** One trace, or with --follow one of each process that comes. */
 static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 		     const struct bpftrace *bt)
 {
 	struct series s = {0};
 	int status, sig;
+	if (o->run.keep_ms)
+		signal(SIGUSR1, ignore_wish);
 	if (!expand_choose_cgroup(d, &o->req) || !check_followed(d, o))
 		return CMD_INPUT;
 	if (o->run.ready_file && !o->no_run &&
@@ -715,7 +746,7 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	if (o->run.duration && o->follows)
 		s.over = clock_ms() + o->run.duration;
 	struct builds builds = {a, d, bt, o, {0}};
-	if (!o->no_run && !o->echo && !o->follows && !o->run.keep_ms && !o->req.cgroup)
+	if (!o->no_run && !o->echo && !o->follows && !o->req.cgroup)
 		sort_by_build(&builds, o);
 	if (builds.list.n > 1 && o->converts) {
 		diag_error(d, NULL,

@@ -12,6 +12,7 @@
 
 #define KEEP_SIZE (64 << 20) // bytes
 #define KEEP_LEAST (1 << 20)
+#define ESTIMATE_MS 2000
 
 static int take_format(void *ctx, const char *value)
 {
@@ -255,6 +256,8 @@ static const struct cmd_option list[] = {
      "stop if the trace takes more of a processor for 3 s [25% if it prints each event]"},
     {0, "max-rate", "N", CMD_CALL(take_max_rate),
      "stop if the probes fire more than N times a second for 3 s; 50k is 50000"},
+    {0, "cost", NULL, CMD_FLAG(struct run_options, run.is_estimate),
+     "trace for 2 s (or -T), and print only what each probe costs"},
     {.help = "LISTS AND PAGES"},
     {'l', "list", NULL, CMD_FLAG(struct run_options, lists),
      "list the probes; with -v also sites, source lines, operands and semaphores"},
@@ -355,9 +358,10 @@ static int check_target(const struct run_options *o)
 	bool is_taken =
 	    o->run.ready_fd == STDERR_FILENO || (o->run.ready_fd == STDOUT_FILENO && !req->out);
 	const struct rule rules[] = {
-	    {o->run.keep_ms && (o->follows || o->run.n_events),
-	     "--keep does not support --follow and -N"},
+	    {o->run.keep_ms && o->run.n_events, "--keep does not support -N"},
 	    {o->trigger && !o->run.keep_ms, "--trigger needs --keep"},
+	    {o->run.is_estimate && (o->format || o->run.keep_ms || o->run.n_events || o->follows),
+	     "--cost does not support -f, --keep, -N and --follow"},
 	    {is_taken, "--ready-fd: that descriptor carries data or messages: use another"},
 	    {req->raw && (o->output.sorts || o->has_time || o->run.n_events || o->converts),
 	     "-s, --time, -N and -f " FORMAT_NAMES " need a template: a finished program "
@@ -488,6 +492,8 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 			 (struct expand_source){o->words.v[i], req->raw, NULL});
 	bool is_json_file = req->out && str_has_suffix(str_from(req->out), STR(".json"));
 	req->json = o->converts || (o->format ? strcmp(o->format, "json") == 0 : is_json_file);
+	if (o->run.is_estimate && !o->run.duration)
+		o->run.duration = ESTIMATE_MS;
 	o->output.sorts |= o->converts != NULL; // what lasts is from one record to the next
 	if (!req->raw)
 		status = take_name(o);

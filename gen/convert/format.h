@@ -33,6 +33,8 @@ struct convert_format {
 extern const struct convert_format timeline_format;
 /** What has begun and ended of that, as spans of OpenTelemetry (docs/fleet-traces.md). */
 extern const struct convert_format otlp_format;
+/** How long each slice of a timeline took; for convert/slow.h, and none of -f. */
+extern const struct convert_format slow_format;
 /**
  * Stacks, one a line with how often or how much, the outermost function first, as flame graphs are drawn from:
  * `main;work;read 42`. The format: FlameGraph's stackcollapse programs. They come from maps that have a stack in their

@@ -679,6 +679,14 @@ const struct convert_format otlp_format = {
     .free = free_timeline,
 };
 
+const struct convert_format slow_format = {
+    .drawing = &slow_drawing,
+    .begin = begin_timeline,
+    .line = take_line,
+    .end = end_timeline,
+    .free = free_timeline,
+};
+
 const struct convert_format timeline_format = {
     .name = "perfetto",
     .is_of_events = true,

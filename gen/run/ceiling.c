@@ -14,15 +14,15 @@ bool ceiling_is_reached(const struct ceiling *most, const struct cost *cost)
 	return is_above_share(most, cost) || (most->rate && cost_rate(cost, false) > most->rate);
 }
 
-/** Of the time between the last two reads, or if @all of the whole trace. */
-static void report_probes(const struct cost *cost, bool all)
+/** Of the time between the last two reads, or if @all of the whole trace; @out: with @prefix before each line. */
+static void report_probes(const struct cost *cost, bool all, FILE *out, const char *prefix)
 {
 	struct strbuf lines;
 	strbuf_init(&lines);
 	cost_write_text(cost, all, &lines);
 	for (struct str rest = strbuf_str(&lines); rest.n;) {
 		struct str line = str_take_line(&rest);
-		fprintf(stderr, "btgen:   " STR_FMT "\n", STR_ARG(line));
+		fprintf(out, "%s  " STR_FMT "\n", prefix, STR_ARG(line));
 	}
 	strbuf_fini(&lines);
 }
@@ -39,21 +39,25 @@ void ceiling_report(struct diag *d, const struct ceiling *most, const struct cos
 			   "the trace was stopped: its probes fire %.0f times a second, and "
 			   "--max-rate is %.0f",
 			   cost_rate(cost, false), most->rate);
-	report_probes(cost, false);
+	report_probes(cost, false, stderr, "btgen: ");
 }
 
-void ceiling_report_account(const struct cost *cost)
+void ceiling_report_account(const struct cost *cost, bool is_result)
 {
-	fprintf(stderr, "btgen: cost: %.2f %% of a processor\n", 100 * cost_share(cost, true));
-	report_probes(cost, true);
+	FILE *out = is_result ? stdout : stderr;
+	const char *prefix = is_result ? "" : "btgen: ";
+	fprintf(out, "%scost: %.2f %% of a processor\n", prefix, 100 * cost_share(cost, true));
+	report_probes(cost, true, out, prefix);
 }
 
-void ceiling_report_unknown(struct diag *d, const struct ceiling *most, int error)
+void ceiling_report_unknown(struct diag *d, const struct ceiling *most, bool is_result, int error)
 {
 	const char *why = error == EPERM    ? "this needs CAP_SYS_ADMIN"
 			  : error == ENOENT ? "bpftrace has no BPF programs (is it a wrapper?)"
 					    : strerror(error);
-	if (most->share || most->rate)
+	if (is_result)
+		diag_error(d, NULL, "cannot measure the cost of the trace: %s", why);
+	else if (most->share || most->rate)
 		diag_warning(d, NULL,
 			     "--max-cost is not enforced: cannot measure the cost of the trace: %s",
 			     why);

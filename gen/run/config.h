@@ -53,6 +53,8 @@ struct run_config {
 	unsigned long
 	    keep_ms;	     /**< lines of so long are kept until they are wanted; 0: all go out */
 	size_t keep_size;    /**< bytes for that */
+	int64_t slow_ns;     /**< a slice that takes longer wants them; 0: none does */
+	bool is_estimate;    /**< the account is all that is wanted, and goes to stdout */
 	unsigned max_strlen; /**< longest string to be shown; 0: bpftrace's default */
 	char **args;	     /**< positional parameters of the script, ends in NULL */
 };

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/progress.h"
+#include "convert/slow.h"
 #include "dialect/dialect.h"
 #include "run/ceiling.h"
 #include "run/keep.h"
@@ -63,6 +64,7 @@ struct runner {
 	uint64_t n_lost;		 // what the user was told of it all
 	unsigned long ready_at, over_at; // ms: the trace began, and its end; 0: not yet
 	struct keep *keep;		 // of --keep, or NULL
+	struct slow *slow;		 // says what wants it, or NULL
 	struct str heading;		 // what goes before what was kept
 	unsigned long wanted_at;	 // ms: what was kept is; 0: not now
 	const char *wanted_by;		 // for that reason
@@ -98,11 +100,11 @@ static void interrupt(struct runner *r)
 	stop_interrupt(&r->stop, r->ready);
 }
 
-static void want_kept(struct runner *r, const char *why)
+static void want_kept(struct runner *r, struct str why)
 {
 	if (!r->wanted_at) {
 		r->wanted_at = clock_ms();
-		r->wanted_by = why;
+		r->wanted_by = str_dup(r->arena, why);
 	}
 }
 
@@ -112,7 +114,7 @@ static void take_signal(struct runner *r)
 	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
 	if (info.ssi_signo == SIGUSR1) {
-		want_kept(r, "SIGUSR1");
+		want_kept(r, STR("SIGUSR1"));
 	} else if (info.ssi_signo == SIGCHLD) { // of bpftrace, or of a program that we started
 		stop_look_for_end(&r->stop);
 	} else if (info.ssi_signo != SIGALRM || !r->stop.interrupts) { // the time is over only once
@@ -314,11 +316,16 @@ static void write_data(struct runner *r, struct str lines, bool end)
 		return;
 	}
 	keep_add(r->keep, clock_ms(), lines);
-	struct str trigger = writer_take_trigger(r->cfg->writer, r->arena);
+	struct str trigger =
+	    r->slow ? slow_take(r->slow, lines) : writer_take_trigger(r->cfg->writer, r->arena);
 	if (trigger.n)
-		want_kept(r, trigger.p);
+		want_kept(r, trigger);
 	// What has happened until then is read first.
 	bool is_wanted = r->wanted_at && (is_idle(r) || clock_ms() - r->wanted_at > KEPT_MS);
+	if (end && r->slow && !slow_has_slices(r->slow))
+		diag_warning(r->diag, NULL,
+			     "--trigger latency: no pair of probes and no #pragma track has "
+			     "measured anything");
 	if (end)
 		write_kept(r, "end of the trace", r->over_at ? r->over_at : clock_ms(), r->ready);
 	else if (is_wanted && r->ready)
@@ -351,7 +358,9 @@ static void begin_output(struct runner *r)
 	writer_begin(r->cfg->writer, &first);
 	if (r->keep)
 		r->heading = str_copy(r->arena, strbuf_str(&first));
-	else
+	if (r->slow)
+		slow_take(r->slow, r->heading);
+	if (!r->keep)
 		write_converted(r, strbuf_str(&first), false);
 	strbuf_fini(&first);
 }
@@ -414,7 +423,7 @@ static void open_cost(struct runner *r)
 		return;
 	r->has_cost = cost_open(&r->cost, r->stop.pid, &r->cfg->cost_names);
 	if (!r->has_cost && !r->cfg->quiet)
-		ceiling_report_unknown(r->diag, &r->cfg->ceiling, errno);
+		ceiling_report_unknown(r->diag, &r->cfg->ceiling, r->cfg->is_estimate, errno);
 	r->cost_at = clock_ms();
 }
 
@@ -473,7 +482,7 @@ static void look_at_cost(struct runner *r)
 	r->cost_at = clock_ms();
 	cost_read(&r->cost);
 	r->costly_looks = ceiling_is_reached(&r->cfg->ceiling, &r->cost) ? r->costly_looks + 1 : 0;
-	if (r->costly_looks < COSTLY_LOOKS)
+	if (r->costly_looks < (r->cfg->is_estimate ? 1 : COSTLY_LOOKS))
 		return;
 	r->is_too_costly = true;
 	ceiling_report(r->diag, &r->cfg->ceiling, &r->cost);
@@ -756,6 +765,8 @@ static void report_end(struct runner *r, bool is_gone)
 		r->status = 1;
 	if (cfg->loss_fails && has_loss && r->status == 0)
 		r->status = RUN_LOST;
+	if (cfg->is_estimate && !r->has_cost && r->status == 0)
+		r->status = 1;
 	if (r->is_too_costly && (r->status == 0 || r->status == RUN_LOST))
 		r->status = RUN_TOO_COSTLY;
 }
@@ -796,8 +807,8 @@ static void finish(struct runner *r)
 			r->n_under_way == 1 ? "is" : "are");
 	if (was_ready && r->is_unread && !cfg->quiet)
 		fprintf(stderr, "btgen: the reader of the output exited, which ended the trace\n");
-	if (r->has_cost && cfg->is_verbose)
-		ceiling_report_account(&r->cost);
+	if (r->has_cost && (cfg->is_verbose || cfg->is_estimate))
+		ceiling_report_account(&r->cost, cfg->is_estimate);
 	report_end(r, is_gone);
 	r->is_targets_end =
 	    is_gone && !r->stop.interrupts && !r->given_up && (r->status == 0 || !was_ready);
@@ -810,7 +821,7 @@ static void begin_cost(struct runner *r)
 		return;
 	r->counts_cost = cost_begin(r->arena, &r->cost);
 	if (!r->counts_cost && !cfg->quiet)
-		ceiling_report_unknown(r->diag, &cfg->ceiling, errno);
+		ceiling_report_unknown(r->diag, &cfg->ceiling, cfg->is_estimate, errno);
 }
 
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, struct run_end *end)
@@ -840,6 +851,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 	if (cfg->keep_ms) {
 		sigaddset(&set, SIGUSR1);
 		r.keep = keep_new(cfg->keep_ms, cfg->keep_size);
+		r.slow = cfg->slow_ns ? slow_new(cfg->slow_ns) : NULL;
 	}
 	sigprocmask(SIG_BLOCK, &set, &old);
 	signal(SIGPIPE, SIG_IGN);
@@ -873,6 +885,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 	if (r.counts_cost)
 		cost_end(&r.cost);
 	keep_free(r.keep);
+	slow_free(r.slow);
 	stop_timer(r.signals);
 	close(r.signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);

@@ -14,6 +14,7 @@
 #   seen     which part of the events the script's output has; less than 99% and the row says so, as an event that
 #            the kernel had to drop costs less
 #   tracer   microseconds of bpftrace itself for each event, on whichever processor it runs
+#   account  what the account of -v has for each event: it should be `added`
 #
 # NVMe disks are not needed: their scripts run on the block layer's tracepoints, see on_block.
 # shellcheck source=tests/lib.sh
@@ -68,14 +69,15 @@ seen() {
 # PER 0: as many as it has; below 0: it has none of them. ARG... is what live_trace gets. The process that is measured is
 # $measured, else $live_pid.
 measure() {
-	local event=$1 n=$2 per=$3 regex=$4 pid=${measured:-$live_pid} off on begin tracer tracer_begin
+	local event=$1 n=$2 per=$3 regex=$4 pid=${measured:-$live_pid} off on begin tracer tracer_begin time
 	shift 4
 	for _ in $(seq "$rounds"); do
 		batch $((n / 10))
 		begin=$(used "$pid")
 		batches "$n"
 		off=$(($(used "$pid") - begin))
-		live_trace --max-cost none "$@" || { echo "$row: no trace" >&2; exit 1; }
+		live_trace --max-cost none -v "$@" || { echo "$row: no trace" >&2; exit 1; }
+		time=$(date +%s%N)
 		batch $((n / 10))
 		sleep 0.2
 		tracer=$(tracer_pid)
@@ -85,12 +87,16 @@ measure() {
 		on=$(($(used "$pid") - begin))
 		sleep 0.5
 		tracer=$(($(used "${tracer:-0}") - tracer_begin))
+		time=$(($(date +%s%N) - time))
 		live_wait INT
-		echo "$off $on $(seen "$regex") $tracer"
+		echo "$off $on $(seen "$regex") $tracer $(account $time)"
 	done >"$tmp/rounds"
 	[ -z "${KEEP_RESULTS-}" ] || cp "$tmp/trace" "$tmp/messages" "$KEEP_RESULTS/"
 	python3 "$top/tests/bench/overhead.py" "$event" $((n * repeat)) $((n / 10)) "$per" "$tmp/rounds"
 }
+
+# account NS: nanoseconds that the account of the trace, which lasted NS, has
+account() { sed -n 's/^btgen: cost: \([0-9.]*\) % of a processor$/\1/p' "$tmp/messages" | awk -v ns="$1" '{ n = $1 / 100 * ns } END { printf "%.0f\n", n }'; }
 
 # start KIND PROGRAM ARG...: a program that reads a number and says "done"
 start() {
@@ -375,7 +381,7 @@ main() {
 	can_trace || skip_all "needs root and bpftrace"
 	# shellcheck disable=SC2086 # a list of names
 	[ $# -gt 0 ] || set -- ${BENCH:-$(declare -F | sed -n 's/^declare -f row_//p')}
-	printf '%-18s %-40s %8s %8s %8s %8s %6s %8s\n' "us, medians of $rounds" event itself added from to seen tracer
+	printf '%-18s %-40s %8s %8s %8s %8s %6s %8s %8s\n' "us, medians of $rounds" event itself added from to seen tracer account
 	for name; do
 		declare -F "row_$name" >/dev/null || { echo "overhead.sh: no row $name" >&2; exit 2; }
 		printf '%s\n' "$name"

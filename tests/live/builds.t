@@ -125,6 +125,19 @@ is "$(awk '/^==>/ { who = $6 } /^@/ { print who, $0 }' <<<"$sections" | sort)" "
 	"so is each map"
 is "$(semaphores)" "0 0 0 " "the semaphores are down again"
 
+# --keep: each build has its own lines, and SIGUSR1 asks for those of all.
+ok "--keep of two builds attaches" live_trace --keep 60s "$name" -e "$script"
+printf a >&"${in[1]}"
+printf b >&"${in[3]}"
+sleep 1
+kill -USR1 "$live_tracer"
+wait_for 20 eval '[ "$(grep -c "SIGUSR1" "$tmp/trace")" = 2 ]'
+is "$(sed "s/ ${pid[1]}\$/ P1/; s/ ${pid[3]}\$/ P3/" "$tmp/trace" | grep -v '^==> svc' | sort | uniq -c | sed 's/^ *//')" "2 ==> SIGUSR1 <==
+1 a RUNNING IDLE P1
+1 b RUNNING IDLE P3" "both print what they have kept"
+live_wait INT
+is "$live_rc" 0 "and go on until ^C"
+
 # JSON, to stdout; one of them ends, the other goes on.
 "$live_sh" -q -f json --ready-file "$tmp/ready2" "${pid[@]}" -e "$script" >"$tmp/out" 2>"$tmp/messages" &
 live_tracer=$!

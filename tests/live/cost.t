@@ -139,6 +139,32 @@ usdt:app:often 700" "the probes of a pattern have their names"
 is "$(jq -r 'select(.cost) | [.cost.probes[] | select(.ns_per_hit > 200)] | length' "$tmp/trace")" 3 "and their breakpoints are counted"
 live_quit
 
+# --- an estimate ---
+
+live_start "$tmp/app"
+rm -f "$tmp/ready"
+"$live_sh" --cost --ready-file "$tmp/ready" "$live_pid" -t 'app:*' >"$tmp/estimate" 2>"$tmp/messages" &
+live_tracer=$!
+own $live_tracer
+ok "--cost attaches" wait_for 60 test -s "$tmp/ready"
+live_say "fire 2000"
+live_wait
+is "$live_rc" 0 "and ends by itself"
+like "$(cat "$tmp/estimate")" '^cost: [0-9.]+ % of a processor$' "it prints what the trace takes"
+is "$(sed 1d "$tmp/estimate" | sed -E 's/: ([0-9]+) hits.s, [0-9.]+ us a hit, [0-9.]+ %$/ \1/' | sort | awk '{ print $1, ($2 > 700 && $2 < 1100 ? "as fired" : $2) }')" \
+	"usdt:app:also as fired
+usdt:app:often as fired" "and how often each probe fired: 2000 times in two seconds"
+rm -f "$tmp/ready"
+"$live_sh" --cost --max-rate 10 --ready-file "$tmp/ready" "$live_pid" -t 'app:*' >"$tmp/estimate" 2>"$tmp/messages" &
+live_tracer=$!
+own $live_tracer
+wait_for 60 test -s "$tmp/ready"
+live_say "fire 2000"
+live_wait
+is "$live_rc $(grep -c 'was stopped' "$tmp/messages")" "4 1" "a look above the limit ends it"
+like "$("$live_sh" --cost --keep 5s "$live_pid" -t 'app:*' 2>&1)" '--cost does not support' "what prints nothing else excludes others"
+live_quit
+
 # --- what is wrong ---
 
 for wrong in "--max-cost 2" "--max-cost -1%" "--max-cost 0%" "--max-cost %" "--max-cost 1%x" "--max-rate 0" "--max-rate k" "--max-rate 5x" "--max-rate 5k/m" "--max-rate 1.5.2k"; do

@@ -93,6 +93,17 @@ lost=$(sed -n 's/.*warning: \([0-9]*\) of [0-9]* events were lost.*/\1/p' "$tmp/
 is "$(($(numbers "$tmp/trace" | wc -l) + $(dropped) + ${lost:-0}))" 60000 "printed, dropped and lost are what was fired"
 printf '# at most %s kB resident\n' "$rss"
 
+long=$(printf 'x%.0s' $(seq 900))
+printf 'usdt:__EXE__:app:hit { printf("hit %%d %s\\n", args.hits); }\n' "$long" >"$tmp/long.bt"
+ok "--keep of an hour in 32 MB attaches" live_trace --keep 1h,32M --max-cost none "$live_pid" "$tmp/long.bt"
+kb() { awk -v key="$1:" '$1 == key { print $2 }' "/proc/$live_tracer/status"; }
+before=$(kb VmRSS)
+hits 50000 30
+grown=$(($(kb VmHWM) - before))
+live_wait INT
+printf '# %s kB more resident than before\n' "$grown"
+ok "what it takes of memory is what was asked for, within a tenth" test "$grown" -gt $((32768 * 9 / 10)) -a "$grown" -lt $((32768 * 11 / 10))
+
 # --- JSON ---
 
 ok "--keep -f json attaches" live_trace --keep 60s -f json "$live_pid" -t 'app:*'
@@ -162,6 +173,89 @@ live_start "$tmp/two"
 said=$("$live_sh" --keep 60s --trigger nothing "$live_pid" "$tmp/two.bt" 2>&1)
 is "$?" 1 "a trigger that never prints is an error"
 like "$said" "error: no probe that matches the trigger 'nothing' prints anything" "with its name"
+live_quit
+
+# --- a slice that takes too long ---
+
+cat >"$tmp/work.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	unsigned ms;
+	for (int n = 0; scanf("%u", &ms) == 1; n++) {
+		USDT_PROBE(work, job_start, n);
+		usleep(1000 * ms);
+		USDT_PROBE(work, job_done, n);
+	}
+	return 0;
+}
+END
+gcc -O2 -g -I"$top/include" -o "$tmp/work" "$tmp/work.c" || exit 1
+# jobs ARG...: one of 1 ms, one of 200 ms, another of 1 ms
+jobs() {
+	live_start "$tmp/work"
+	ok "$*: latency attaches" live_trace --keep 60s -f json "$live_pid" "$@"
+	live_say 1
+	sleep 0.5
+	is "$(wc -c <"$tmp/trace")" 0 "$*: a short one prints nothing"
+	live_say 200
+	wait_for 20 test -s "$tmp/trace"
+	wait_for 10 live_still
+	live_say 1
+	sleep 0.5
+	live_quit
+	live_wait
+}
+# said: the probes in the trace, each with its number, and why they were printed, without the time
+said() { jq -r '(.capture.trigger // empty), (select(.fields) | "\(.probe) \(.fields.n)")' "$tmp/trace" | sed 's/[0-9.]* ms$/MS/; s/^work://' | tr '\n' ,; }
+jobs --trigger 'latency>100ms' -t 'work:*'
+is "$(said)" "job took MS,job_start 0,job_done 0,job_start 1,job_done 1,end of the trace,job_start 2,job_done 2," "a pair of probes that took longer has it printed"
+ms=$(jq -r '.capture.trigger // empty' "$tmp/trace" | sed -n 's/^job took \([0-9]*\).* ms$/\1/p')
+ok "with the time that it took" test "${ms:-0}" -ge 199 -a "${ms:-0}" -lt 1000
+cat >"$tmp/track.bt" <<'END'
+#pragma trigger latency > 0.1s
+#pragma track job_start by "jobs" begin "number {n}"
+#pragma track job_done by "jobs" end
+usdt:__EXE__:work:job_start { printf("%d begins\n", args.n); }
+usdt:__EXE__:work:job_done { printf("%d ends\n", args.n); }
+END
+jobs "$tmp/track.bt"
+like "$(jq -r '.capture.trigger // empty' "$tmp/trace" | head -n 1)" '^number 1 took [0-9.]* ms$' "so has what #pragma track draws"
+live_start "$tmp/work"
+for wrong in 'latency>' 'latency>50' 'latency>x ms' 'latency > 50m'; do
+	like "$("$live_sh" --keep 60s -f json --trigger "$wrong" "$live_pid" -t 'work:*' 2>&1)" \
+		"error: the trigger has no time: write latency>50ms" "--trigger '$wrong' is refused"
+done
+like "$("$live_sh" --keep 60s --trigger 'latency>50ms' "$live_pid" -t 'work:*' 2>&1)" "error: the trigger 'latency' needs -f json" "and text is"
+ok "a trigger that no pair can have attaches" live_trace --keep 60s -f json --trigger 'latency>50ms' "$live_pid" -t work:job_start
+live_say 1
+sleep 0.3
+live_wait INT
+like "$(cat "$tmp/messages")" 'warning: --trigger latency: no pair of probes and no #pragma track has measured anything' "and says at the end that it could not"
+live_quit
+
+# --- a service that is started again ---
+
+ok "--keep --follow attaches" eval 'live_start "$tmp/two" && live_trace --keep 60s --follow "$live_pid" "$tmp/two.bt"'
+live_say step error
+live_quit
+wait_for 20 grep -q "waiting for two" "$tmp/messages"
+is "$(cat "$tmp/trace")" "==> end of the trace <==
+step 0
+error 1" "--follow: the end of the process has what was kept printed"
+kill -USR1 "$live_tracer"
+sleep 0.2
+live_start "$tmp/two"
+wait_for 60 eval '[ "$(grep -c "attached to" "$tmp/messages")" = 2 ]'
+live_say step
+sleep 0.5
+kill -USR1 "$live_tracer"
+wait_for 20 grep -q "SIGUSR1" "$tmp/trace"
+live_wait INT
+is "$live_rc $(tail -n +4 "$tmp/trace")" "0 ==> SIGUSR1 <==
+step 0" "and the next one is kept; SIGUSR1 between the two does nothing"
 live_quit
 
 for wrong in 0s 60 60s,1 60s,64X 1d '60s,' s 60s,1M,2 1.2.3s; do

@@ -1,0 +1,158 @@
+#include "convert/slow.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "convert/convert.h"
+#include "convert/format.h"
+
+struct slow {
+	int64_t most;
+	struct diag silent; // a line that is none of a record is no news here
+	struct convert *timeline;
+	struct strbuf ended; // "NS NAME" of each slice, a line each
+	struct strbuf what;
+	bool has_slices;
+};
+
+bool slow_is_condition(const char *trigger, int64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	struct str rest = str_from(trigger);
+	if (!str_take(&rest, STR("latency")))
+		return false;
+	rest = str_trim(rest);
+	if (!str_take(&rest, STR(">")))
+		return false;
+	rest = str_trim(rest);
+	char *end;
+	double value = rest.n && strchr("0123456789.", *rest.p) ? strtod(rest.p, &end) : 0;
+	*ns = 0;
+	for (size_t i = 0; value > 0 && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].name) == 0 && value * units[i].ns < 1e18)
+			*ns = (int64_t)(value * units[i].ns);
+	return true;
+}
+
+// --- a drawing that only writes down what has ended
+
+static void *begin_list(void)
+{
+	return NULL;
+}
+
+static void take_capture(void *state, struct str capture)
+{
+	(void)state;
+	(void)capture;
+}
+
+static void take_record(void *state, const struct capture_line *l)
+{
+	(void)state;
+	(void)l;
+}
+
+static void take_name(void *state, const char *what, struct drawing_line at, struct str name,
+		      struct strbuf *out)
+{
+	(void)state;
+	(void)what;
+	(void)at;
+	(void)name;
+	(void)out;
+}
+
+static void put_ended(void *state, struct drawing_line at, const struct drawing_what *what,
+		      int64_t end, bool is_beside, struct strbuf *out)
+{
+	(void)state;
+	(void)at;
+	(void)is_beside;
+	if (strcmp(what->category, "state") != 0)
+		strbuf_addf(out, "%" PRId64 " " STR_FMT "\n", end - what->ns, STR_ARG(what->name));
+}
+
+static void take_other(void *state, struct drawing_line at, const struct drawing_what *what,
+		       struct strbuf *out)
+{
+	(void)state;
+	(void)at;
+	(void)what;
+	(void)out;
+}
+
+static void take_mark(void *state, struct drawing_line at, char scope,
+		      const struct drawing_what *what, struct strbuf *out)
+{
+	(void)scope;
+	take_other(state, at, what, out);
+}
+
+static void free_list(void *state)
+{
+	(void)state;
+}
+
+const struct drawing slow_drawing = {
+    .begin = begin_list,
+    .capture = take_capture,
+    .record = take_record,
+    .name = take_name,
+    .ended = put_ended,
+    .unfinished = take_other,
+    .mark = take_mark,
+    .counter = take_other,
+    .free = free_list,
+};
+
+struct slow *slow_new(int64_t ns)
+{
+	struct slow *s = calloc(1, sizeof(*s));
+	if (!s)
+		base_oom();
+	s->most = ns;
+	s->silent.quiet = true;
+	s->timeline = convert_new(&slow_format, NULL, &s->silent, "the trace");
+	strbuf_init(&s->ended);
+	strbuf_init(&s->what);
+	return s;
+}
+
+void slow_free(struct slow *s)
+{
+	if (!s)
+		return;
+	convert_free(s->timeline);
+	strbuf_fini(&s->ended);
+	strbuf_fini(&s->what);
+	free(s);
+}
+
+struct str slow_take(struct slow *s, struct str lines)
+{
+	strbuf_clear(&s->ended);
+	strbuf_clear(&s->what);
+	convert_take(s->timeline, lines, &s->ended);
+	for (struct str rest = strbuf_str(&s->ended); rest.n;) {
+		struct str name = str_take_line(&rest);
+		int64_t ns = strtoll(name.p, NULL, 10);
+		s->has_slices = true;
+		if (ns <= s->most || s->what.n)
+			continue;
+		name = str_from_offset(name, str_find(name, ' ') + 1);
+		strbuf_addf(&s->what, STR_FMT " took %.*f ms", STR_ARG(name), ns < 10000000 ? 3 : 1,
+			    (double)ns / 1e6);
+	}
+	return strbuf_str(&s->what);
+}
+
+bool slow_has_slices(const struct slow *s)
+{
+	return s->has_slices;
+}
