@@ -25,7 +25,7 @@ KINDS = {
     "original": ("<sys/sdt.h> STAP_PROBE2", ["-DORIGINAL"]),
     "one": ("USDT_PROBE", []),
     "lazy": ("USDT_PROBE_LAZY", ["-DLAZY"]),
-    "fast": ("USDT_PROBE with -DUSDT_FAST", ["-DUSDT_FAST"]),
+    "fast": ("USDT_PROBE with -DUSDT_FAST=5", ["-DUSDT_FAST=5"]),
 }
 
 

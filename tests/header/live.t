@@ -63,7 +63,7 @@ int main(void)
 }
 EOF
 if [ "$(uname -m)" = x86_64 ]; then
-	for how in "" "-DUSDT_FAST" "-DUSDT_FAST -DUSDT_NO_RED_ZONE -mno-red-zone"; do
+	for how in "" "-DUSDT_FAST" "-DUSDT_FAST=5" "-DUSDT_FAST=5 -DUSDT_NO_RED_ZONE -mno-red-zone"; do
 		# shellcheck disable=SC2086
 		gcc -O2 -I"$top/include" $how -o "$tmp/leaf" "$tmp/leaf.c"
 		timeout 60 bpftrace -o "$tmp/got" -e 'usdt:'"$tmp"'/leaf:p:leaf { @ = count(); @s = sum(arg0); }' \
@@ -71,9 +71,13 @@ if [ "$(uname -m)" = x86_64 ]; then
 		is "$(grep wrong "$tmp/said")" "0 wrong" "gcc -O2 $how: a traced leaf function keeps its variables"
 		is "$(grep -o '^@.*' "$tmp/got" | sort | xargs)" "@: 1000 @s: 499500" "gcc -O2 $how: each hit is seen, with its argument"
 	done
+	gcc -O2 -I"$top/include" -DUSDT_FAST -o "$tmp/leaf" "$tmp/leaf.c"
+	like "$(objdump -d "$tmp/leaf" --disassemble=leaf | grep -A1 -E '\s90\s+nop' | xargs)" 'nop.*cs nopw' "USDT_FAST: the 10-byte nop is behind the one that is traced"
+	is "$(readelf -n "$tmp/leaf" | sed -n 's/.*Location: 0x0*\([0-9a-f]*\),.*/\1/p')" \
+		"$(objdump -d "$tmp/leaf" --disassemble=leaf | sed -nE 's/^ *([0-9a-f]+):\s90\s+nop$/\1/p' | head -n 1)" "which is the note's"
 else
 	skip "USDT_FAST" "for x86-64"
 fi
-gcc -O2 -I"$top/include" -DUSDT_FAST '-DUSDT_CONSTRAINT="nor"' -c -o "$tmp/leaf.o" "$tmp/leaf.c" 2>"$tmp/err"
-like "$(cat "$tmp/err")" 'would be misread|is for x86-64' "USDT_FAST with arguments in memory is refused"
+gcc -O2 -I"$top/include" -DUSDT_FAST=5 '-DUSDT_CONSTRAINT="nor"' -c -o "$tmp/leaf.o" "$tmp/leaf.c" 2>"$tmp/err"
+like "$(cat "$tmp/err")" 'would be misread|is for x86-64' "USDT_FAST=5 with arguments in memory is refused"
 done_testing

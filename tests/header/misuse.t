@@ -147,6 +147,7 @@ for cc in gcc clang; do
 	wrong_file '64-bit ELF targets only; -DUSDT_DISABLE' "$cc -m32" $cc -m32 -xc
 	wrong_file 'this is for C and C\+\+; assembly has STAP_PROBE' "$cc: assembly" $cc -E -x assembler-with-cpp
 	wrong_file 'USDT_FAST is for x86-64 and without USDT_SITE' "$cc -DUSDT_FAST -DUSDT_SITE" $cc -DUSDT_FAST '-DUSDT_SITE="nop"' -xc
+	wrong_file 'USDT_FAST has no value, or 5' "$cc -DUSDT_FAST=10" $cc -DUSDT_FAST=10 -xc
 done
 wrong_file 'GCC and clang only' "a compiler that is neither" clang -fgnuc-version=0 -xc
 done_testing
