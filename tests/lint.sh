@@ -48,6 +48,7 @@ layer kernel base process
 layer run base process text kernel dialect value record convert lang/vocabulary.h usdt/sdtarg.h
 layer listing base code usdt probe text lang dialect/dialect.h
 layer doctor base elf process usdt probe bind run dialect/dialect.h
+layer suite base conf
 
 # A folder is to be read as a whole; a file is understood after those that it includes.
 for folder in gen/*/; do

@@ -1,4 +1,4 @@
-/** commands - the subcommands of btgen, each in its cmd_NAME.c; argv[0] is the command's name. */
+/** commands - the subcommands of btgen, each in its cmd_NAME.c, `expand` in cmd_skeleton.c; argv[0] is the command's name. */
 #ifndef CMD_COMMANDS_H
 #define CMD_COMMANDS_H
 
@@ -13,6 +13,7 @@ int cmd_expand(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_skeleton(int argc, char **argv);
+int cmd_test(int argc, char **argv);
 int cmd_types(int argc, char **argv);
 
 #endif

@@ -25,6 +25,7 @@ static const struct {
     {"diff", "report what changed between two builds, and for which scripts", cmd_diff},
     {"embed", "keep the types of a program's probes through strip", cmd_embed},
     {"enums", "print tables of enumerator names", cmd_enums},
+    {"test", "run a program and compare what its probes print with expectations", cmd_test},
     {"types", "print C definitions of types", cmd_types},
 };
 static const size_t n_commands = sizeof(commands) / sizeof(commands[0]);

@@ -1,0 +1,194 @@
+#include "suite/tracing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#define LOOK_MS 10
+#define ENDING_MS 20000 // from SIGINT on: bpftrace detaches 0.1 s for each probe
+
+/** A case while it runs. */
+struct job {
+	struct arena *arena;
+	const struct suite_case *c;
+	const char *dir; // has `output`
+	int log;
+	int ready;	    // of --ready-fd; -1: it has come, or never will
+	pid_t btgen, after; // 0: not there, or ended
+	int status;
+	unsigned long deadline; // ms
+	bool is_stopping, is_over;
+};
+
+/** @fd as all that it has; empty when it cannot be read. */
+static struct str read_all(struct arena *a, int fd)
+{
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return STR("");
+	char *bytes = arena_alloc(a, (size_t)st.st_size + 1);
+	return file_read_at(fd, bytes, (size_t)st.st_size, 0)
+		   ? (struct str){bytes, (size_t)st.st_size}
+		   : STR("");
+}
+
+/** A child that ends with us; @fd of it stays open. Returns 0 if it could not be started. */
+static pid_t start(const struct job *j, const char *const *argv, int keep)
+{
+	pid_t parent = getpid(), pid = fork();
+	if (pid != 0)
+		return pid > 0 ? pid : 0;
+	prctl(PR_SET_PDEATHSIG, SIGINT);
+	int null = open("/dev/null", O_RDONLY);
+	if (getppid() != parent || null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(j->log, STDOUT_FILENO) < 0 || dup2(j->log, STDERR_FILENO) < 0 ||
+	    (keep >= 0 && fcntl(keep, F_SETFD, 0) != 0))
+		_exit(127);
+	execv(argv[0], (char *const *)argv);
+	_exit(127);
+}
+
+/** `btgen run` with all that the case says. */
+static pid_t start_trace(const struct job *j, const char *btgen, const char *const *options,
+			 int ready)
+{
+	const struct suite_case *c = j->c;
+	struct arena *a = j->arena;
+	VEC(const char *) argv = {0};
+	const char *const own[] = {btgen,	 "run",
+				   "-q",	 "--strict",
+				   "--max-cost", "none",
+				   "-o",	 arena_printf(a, "%s/output", j->dir),
+				   "--ready-fd", arena_printf(a, "%d", ready)};
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		vec_push(a, &argv, own[i]);
+	for (; *options; options++)
+		vec_push(a, &argv, *options);
+	vec_push(a, &argv, c->run ? "-c" : "-p");
+	vec_push(a, &argv, c->run ? c->run : c->process);
+	for (size_t i = 0; i < c->patterns.n; i++) {
+		vec_push(a, &argv, "-t");
+		vec_push(a, &argv, c->patterns.v[i]);
+	}
+	if (c->text)
+		vec_push(a, &argv, "-e");
+	if (c->text || c->script)
+		vec_push(a, &argv, c->text ? c->text : c->script);
+	vec_push(a, &argv, NULL);
+	return start(j, argv.v, ready);
+}
+
+static void stop(struct job *j)
+{
+	if (j->is_stopping || !j->btgen)
+		return;
+	kill(j->btgen, SIGINT);
+	j->is_stopping = true;
+	j->deadline = clock_ms() + ENDING_MS;
+}
+
+/** Looks which of the two has ended. */
+static void reap(struct job *j)
+{
+	int status;
+	if (j->btgen && waitpid(j->btgen, &j->status, WNOHANG) == j->btgen)
+		j->btgen = 0;
+	if (j->after && waitpid(j->after, &status, WNOHANG) == j->after) {
+		j->after = 0;
+		stop(j);
+	}
+}
+
+/** The probes are attached, or never will be. */
+static void take_ready(struct job *j)
+{
+	char byte[16];
+	bool is_ready = read(j->ready, byte, sizeof(byte)) > 0;
+	const char *const shell[] = {"/bin/sh", "-c", j->c->after, NULL};
+	close(j->ready);
+	j->ready = -1;
+	if (is_ready && j->c->after && !(j->after = start(j, shell, -1)))
+		stop(j);
+}
+
+static void until_end(struct job *j)
+{
+	while (j->btgen) {
+		struct pollfd fd = {.fd = j->ready, .events = POLLIN};
+		if (poll(&fd, 1, LOOK_MS) > 0)
+			take_ready(j);
+		reap(j);
+		if (clock_ms() < j->deadline || !j->btgen)
+			continue;
+		if (j->is_stopping)
+			kill(j->btgen, SIGKILL);
+		j->is_over |= !j->is_stopping;
+		stop(j);
+	}
+	if (!j->after)
+		return;
+	kill(j->after, SIGTERM);
+	waitpid(j->after, NULL, 0);
+}
+
+static const char *why_not(const struct job *j)
+{
+	const char *which = j->c->run ? "RUN" : "PROCESS";
+	if (j->is_over)
+		return arena_printf(j->arena, "%s did not end within %lu s",
+				    j->c->after ? "AFTER" : which, j->c->timeout / 1000);
+	if (WIFSIGNALED(j->status))
+		return arena_printf(j->arena, "btgen was ended by signal %d", WTERMSIG(j->status));
+	return WEXITSTATUS(j->status)
+		   ? arena_printf(j->arena, "btgen's exit status is %d", WEXITSTATUS(j->status))
+		   : NULL;
+}
+
+void tracing_run(struct arena *a, const char *btgen, const char *const *options,
+		 const struct suite_case *c, struct tracing *ret)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *dir = arena_printf(a, "%s/btgen-case.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	int ready[2] = {-1, -1}, output;
+	unsigned long from = clock_ms();
+	struct job j = {.arena = a,
+			.c = c,
+			.dir = mkdtemp(dir),
+			.log = memfd_create("btgen", MFD_CLOEXEC),
+			.deadline = from + c->timeout};
+	*ret = (struct tracing){0};
+	if (!j.dir || j.log < 0 || pipe2(ready, O_CLOEXEC) != 0 ||
+	    !(j.btgen = start_trace(&j, btgen, options, ready[1]))) {
+		ret->why = arena_printf(a, "cannot be started: %s", strerror(errno));
+	} else {
+		close(ready[1]);
+		j.ready = ready[0];
+		until_end(&j);
+		if (j.ready >= 0)
+			close(j.ready);
+		const char *path = arena_printf(a, "%s/output", dir);
+		ret->why = why_not(&j);
+		output = open(path, O_RDONLY | O_CLOEXEC);
+		ret->output = read_all(a, output);
+		ret->messages = read_all(a, j.log);
+		if (output >= 0)
+			close(output);
+		unlink(path);
+	}
+	if (j.dir)
+		rmdir(dir);
+	if (j.log >= 0)
+		close(j.log);
+	ret->seconds = (double)(clock_ms() - from) / 1000;
+}

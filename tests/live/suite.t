@@ -1,0 +1,205 @@
+#!/usr/bin/env bash
+# btgen test: cases that pass and cases that fail, each for what is wrong with it; nothing is left running or lying about.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+
+cat >"$tmp/queue.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 3;
+	printf("the program's own line\n");
+	for (int depth = 1; depth <= n; depth++)
+		USDT_PROBE(app, push, depth);
+	for (int depth = n; depth--;)
+		USDT_PROBE(app, pop, depth);
+	if (argc > 2) {
+		FILE *f = fopen(argv[2], "w");
+		fprintf(f, "%d\n", (int)getpid());
+		fclose(f);
+		pause();
+		USDT_PROBE(app, woken, n);
+	}
+	return 0;
+}
+END
+gcc -g -O1 -I"$top/include" -o "$tmp/queue" "$tmp/queue.c" || exit 1
+cd "$tmp" || exit 1
+mkdir cases
+export TMPDIR=$tmp/left
+mkdir "$TMPDIR"
+
+# test_of OPTION...: btgen test of the cases in stdin; $out, $err, $rc
+test_of() {
+	cat >cases/q.cases
+	out=$(timeout 120 "$btgen" test "$@" cases/q.cases 2>err)
+	rc=$?
+	err=$(cat err)
+}
+push='PROG usdt:__EXE__:app:push { printf("depth %d\n", args.depth); }'
+printf 'depth 1\ndepth 2\n' >cases/want.txt
+printf 'usdt:__EXE__:app:pop { printf("pop %%d\\n", args.depth); }\n' >cases/pop.bt
+
+test_of <<END
+# What passes
+
+NAME in order
+RUN ./queue 3
+TRACE app:push app:pop
+EXPECT app:push depth=1
+EXPECT app:push depth=3
+EXPECT_REGEX app:pop depth=[02]\$
+EXPECT_NONE depth=4
+EXPECT_LEAST 3 app:push
+
+NAME exactly, # and all
+RUN ./queue 2
+$push
+EXPECT_FILE want.txt
+
+NAME a script beside the cases
+RUN ./queue 2
+SCRIPT pop.bt
+EXPECT pop 1
+EXPECT pop 0
+
+NAME a program that goes on
+RUN ./queue 1 started
+TRACE app:push
+EXPECT depth=1
+AFTER until [ -s started ]; do sleep 0.1; done
+END
+is "$rc $err" "0 " "all pass: status 0"
+is "$out" '1..4
+ok 1 - in order
+ok 2 - exactly, \# and all
+ok 3 - a script beside the cases
+ok 4 - a program that goes on' "as TAP"
+
+test_of --junit junit.xml <<END
+NAME the wrong way round
+RUN ./queue 3
+$push
+EXPECT depth 3
+EXPECT depth 1
+NAME one too many
+RUN ./queue 3
+$push
+EXPECT depth 1
+EXPECT_NONE depth 3
+NAME too few
+RUN ./queue 3
+$push
+EXPECT_LEAST 4 depth
+NAME another file
+RUN ./queue 3
+$push
+EXPECT_FILE want.txt
+NAME no such <probe>
+RUN ./queue
+TRACE app:gone
+EXPECT x
+NAME no such program
+RUN ./gone
+TRACE app:push
+EXPECT x
+NAME too long
+RUN ./queue 1 started
+TRACE app:push
+EXPECT push
+TIMEOUT 2
+NAME no such regular expression
+RUN ./queue
+$push
+EXPECT_REGEX ^epth
+END
+is "$rc" 1 "some fail: status 1"
+is "$(grep -c '^not ok' <<<"$out")" 8 "these do"
+is "$(grep -E '^# [^ ]' <<<"$out")" "# cases/q.cases:5: EXPECT depth 1: no line behind those expected before has it
+# cases/q.cases:10: EXPECT_NONE depth 3: a line has it
+# cases/q.cases:14: EXPECT_LEAST 4 depth: 3 lines have it
+# cases/q.cases:18: EXPECT_FILE cases/want.txt: the output is another
+# btgen's exit status is 1
+# btgen's exit status is 1
+# RUN did not end within 2 s
+# cases/q.cases:35: EXPECT_REGEX ^epth: no line has it" "each for its reason"
+like "$out" "#   btgen: error: .*app:gone" "with what btgen reports"
+like "$out" "#   the program's own line" "and what the program prints"
+is "$(grep -A 5 'the wrong way' <<<"$out" | tail -n 3)" "#     depth 1
+#     depth 2
+#     depth 3" "and what the probes printed"
+is "$(python3 - junit.xml <<'END'
+import sys
+import xml.etree.ElementTree as tree
+suite = tree.parse(sys.argv[1]).getroot()[0]
+print(suite.get("tests"), suite.get("failures"), suite.get("skipped"), [c.get("name") for c in suite if c.find("failure") is None], suite[4].get("name"))
+END
+)" "8 8 0 [] no such <probe>" "JUnit's file has them all"
+is "$(ls "$TMPDIR")$(pgrep -x queue)" "" "nothing is left"
+
+test_of -x ./queue <<END
+NAME pushes
+RUN ./queue
+$push
+EXPECT depth 1
+NAME a probe that is gone
+RUN ./queue
+TRACE app:gone
+EXPECT x
+END
+is "$rc $(grep -vE '^#  ' <<<"$out")" "1 1..2
+ok 1 - pushes
+not ok 2 - a probe that is gone
+# cases/q.cases:5: does not fit ./queue
+# no case traces app:pop
+# no case traces app:woken" "-x: cases without a probe and probes without a case are named"
+test_of -x ./queue --all <<END
+NAME pushes
+RUN ./queue
+TRACE app:p*
+EXPECT depth=1
+END
+is "$rc $out" "1 1..2
+ok 1 - pushes
+not ok 2 - each probe is traced by a case
+# these are not:
+#   app:woken" "--all: that is a failure"
+
+./queue 1 started &
+pid=$!
+own $pid
+wait_for 10 test -s started
+test_of <<END
+NAME a process that is there
+PROCESS $pid
+TRACE app:woken
+AFTER kill -CONT $pid
+EXPECT_NONE woken
+END
+is "$rc $out" "0 1..1
+ok 1 - a process that is there" "PROCESS: the trace ends with AFTER"
+ok "and the process goes on" kill -0 $pid
+kill $pid
+
+# It ends when it is killed, and so does what it has started.
+cat >cases/q.cases <<END
+NAME long
+RUN ./queue 1 again
+TRACE app:push
+EXPECT push
+END
+rm -f again
+"$btgen" test cases/q.cases >/dev/null 2>&1 &
+pid=$!
+own $pid
+wait_for 60 test -s again
+kill -KILL $pid
+wait $pid 2>/dev/null
+ok "killed, it leaves no program, and so no trace of it" wait_for 30 eval '! pgrep -x queue >/dev/null'
+done_testing
