@@ -61,8 +61,8 @@ ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
 GEN_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' \
-	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(CFLAGS)
-GEN_LIBS := $(LIBS) -ldw -lelf -lz
+	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(STATIC),-DIS_STATIC) $(CFLAGS)
+GEN_LIBS := $(LIBS) -ldw -lelf -lz $(STATIC)
 
 ifeq ($(V),1)
 Q :=
@@ -80,7 +80,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-package selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall \
+.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -207,6 +207,10 @@ check-chroot:
 # Packages, as a distribution makes them.
 check-package: dist
 	$(Q)tests/package/run.sh $(abspath $(TARBALL))
+
+# What is published: the tarball, the packages beside it, and programs that need nothing of a system but bpftrace.
+release: check-package
+	$(Q)tests/package/static.sh $(abspath $(TARBALL))
 
 # What needs a real SPDK: its scripts and ours, against what its RPCs do.
 check-spdk: all

@@ -82,6 +82,11 @@ package dpkg-dev dpkg-dev
 package lintian -
 package rpm rpm-build
 package rpmlint rpmlint
+package libbz2-dev bzip2-static
+package liblzma-dev xz-static
+package qemu-user-static qemu-user-static
+package busybox-static busybox
+package g++-aarch64-linux-gnu gcc-c++-aarch64-linux-gnu
 vm qemu-system-x86 qemu-system-x86-core
 vm qemu-system-arm qemu-system-aarch64-core
 vm g++-aarch64-linux-gnu gcc-c++-aarch64-linux-gnu

@@ -192,17 +192,25 @@ static struct symbol *find_symbol(struct file *f, uint64_t addr)
 	return NULL;
 }
 
+#ifdef IS_STATIC
+char *__cxa_demangle(const char *name, char *out, size_t *n, int *status); // of libstdc++
+#endif
+
 /** As __cxa_demangle() writes it: the library that every bpftrace needs has it. */
 static void demangle(struct codename *c, struct symbol *s)
 {
 	s->is_demangled = true;
 	if (!str_has_prefix(s->name, STR("_Z")))
 		return;
+#ifdef IS_STATIC
+	c->demangle = __cxa_demangle;
+#else
 	if (!c->cxx) {
 		c->cxx = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
 		void *f = c->cxx ? dlsym(c->cxx, "__cxa_demangle") : NULL;
 		memcpy(&c->demangle, &f, sizeof(f)); // ISO C has no cast for that
 	}
+#endif
 	if (!c->demangle)
 		return;
 	int status = 0;

@@ -12,7 +12,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../matrix/mirror.sh"
 
 main() {
-	local folder=$cache/vm/sysroot-$own_suite-$arch
+	local folder=$cache/vm/sysroot2-$own_suite-$arch
 	mkdir -p "$cache/vm"
 	exec 9>"$cache/vm/lock"
 	flock 9
@@ -21,7 +21,7 @@ main() {
 		work=$(mktemp -d "$cache/vm/new.XXXXXX")
 		trap 'rm -rf "$work"' EXIT
 		chmod 755 "$work" # apt fetches as a user of its own
-		fetch_debs "$own_suite" libc6-dev libstdc++-12-dev libelf-dev libdw-dev libbpf-dev libdeflate-dev zlib1g-dev
+		fetch_debs "$own_suite" libc6-dev libstdc++-12-dev libelf-dev libdw-dev libbpf-dev libdeflate-dev zlib1g-dev libbz2-dev
 		unpack_debs "$work/tree"
 		mv -T "$work/tree" "$folder"
 	fi
