@@ -13,7 +13,7 @@ WRITERS = ["template/skeleton.c", "template/skeleton_functions.c", "template/ske
 # Text that is no name: the user's, and what other steps made. Each is looked at once, here.
 TEXT = {("template/skeleton.c", "strbuf_str(&text)"), ("template/skeleton.c", "strbuf_str(&format)"), ("template/tally.c", "word"),
         ("template/skeleton_condition.c", "text"), ("template/skeleton_condition.c", "t[i].before"),
-        ("cmd/cmd_bundle.c", "strbuf_str(&x->program.text)")}
+        ("cmd/cmd_bundle.c", "strbuf_str(&x->program.text)"), ("cmd/cmd_bundle.c", "v.lines.v[i].text")}
 OWN = {'"?"', '"retval"', '""', "p.kind"}
 # Who writes parts of programs: what a target is asked for has these names.
 STEPS = ["bind", "sema", "emit", "template"]

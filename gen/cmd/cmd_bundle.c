@@ -12,8 +12,10 @@
  * bpftrace's place, finds there what the shell script looks for.
  */
 #include <ctype.h>
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/outfile.h"
@@ -24,9 +26,41 @@
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "dialect/dialect.h"
+#include "elf/img.h"
+#include "text/variants.h"
+
+/** What is asked for. */
+struct bundle {
+	struct expand_request req;
+	cmd_words builds; // files of -x: of one program
+};
+
+/** A file, or each ELF file in a directory. */
+static int take_build(void *ctx, const char *value)
+{
+	struct bundle *b = ctx;
+	struct arena *a = b->req.arena;
+	struct dirent **found;
+	int n = scandir(value, &found, NULL, alphasort);
+	if (n < 0) {
+		vec_push(a, &b->builds, value);
+		return -1;
+	}
+	for (int i = 0; i < n; i++) {
+		const char *path = arena_printf(a, "%s/%s", value, found[i]->d_name);
+		if (img_is_elf(path))
+			vec_push(a, &b->builds, path);
+		free(found[i]);
+	}
+	free(found);
+	return b->builds.n ? -1 : cmd_usage_error("-x: no program in %s", value);
+}
 
 static const struct cmd_option list[] = {
-    EXPAND_FILE_ROW("program or library to trace"),
+    {'x', "exe", "FILE", CMD_CALL(take_build),
+     "program or library to trace; several builds of it, or a directory of these"},
+    {0, "at", "PATH", CMD_STRING(struct bundle, req.at),
+     "where it is on the target, if not at FILE"},
     EXPAND_SCRIPT_ROWS,
     EXPAND_OUT_ROW("write to FILE, which is replaced only on success"),
     EXPAND_VERSION_ROW("version of bpftrace on the target [the one installed here, else 0.17]"),
@@ -40,10 +74,11 @@ static const struct cmd_options options = {
     .usage = "Usage: btgen bundle -x FILE [OPTION]... SCRIPT...\n"
 	     "Write a shell script that traces every process of FILE and needs only bpftrace,\n"
 	     "for machines with the same build of FILE in the same place. It refuses other\n"
-	     "builds.\n"
+	     "builds. With several builds, it chooses the program of the one it finds.\n"
 	     "\n"
 	     "  btgen bundle -x /usr/sbin/app --for 0.23 app.bt -o app-trace.sh\n"
 	     "  ssh root@host sh -s <app-trace.sh\n"
+	     "  btgen bundle -x app-1.2 -x app-1.3 --at /usr/sbin/app app.bt -o app-trace.sh\n"
 	     "  btgen bundle --pcp -x /usr/sbin/app --for 0.23 app.bt -o autostart/app.bt\n"
 	     "\n",
     .list = list,
@@ -60,13 +95,21 @@ static bool is_metric_file(const char *path)
 	return n && !isdigit((unsigned char)name[0]) && strcmp(name + n, ".bt") == 0;
 }
 
-static int parse(int argc, char **argv, struct expand_request *req)
+static int parse(int argc, char **argv, struct bundle *b)
 {
-	int status = cmd_read_options(&options, req->arena, argc, argv, req);
+	struct expand_request *req = &b->req;
+	int status = cmd_read_options(&options, req->arena, argc, argv, b);
 	for (; status < 0 && optind < argc; optind++)
 		status = expand_take_script(req, argv[optind]);
-	if (status < 0 && !req->exe && !req->pcp)
+	if (status < 0 && !b->builds.n && !req->pcp)
 		status = cmd_usage_error("give the program to trace: -x FILE");
+	if (status < 0 && b->builds.n > 1 && !req->at)
+		status =
+		    cmd_usage_error("several builds need --at PATH: where they are on the target");
+	if (status < 0 && b->builds.n > 1 && req->pcp)
+		status = cmd_usage_error("--pcp takes one build");
+	if (status < 0 && b->builds.n > VARIANTS_MOST)
+		status = cmd_usage_error("at most %d builds fit into one script", VARIANTS_MOST);
 	if (status < 0 && !req->sources.n)
 		status = cmd_usage_error("give a script to bundle");
 	if (status < 0 && req->pcp && req->out && !is_metric_file(req->out))
@@ -98,6 +141,7 @@ static const char read_line[] =
     "  --no-warnings  no warnings\n"
     "  --unsafe       allow system() and the like\n"
     "  --usdt-file-activation  enable semaphores by the file's path\n"
+    "  --builds       list the builds that this is for\n"
     "  -h, --help     this text\n"
     "\n"
     "ENVIRONMENT: BPFTRACE is the bpftrace to run.\n"
@@ -107,6 +151,7 @@ static const char read_line[] =
     "\twhile getopts :o:f:p:c:qvkB:h-: option; do\n"
     "\t\tcase $option-$OPTARG in\n"
     "\t\th* | --help) usage && exit ;;\n"
+    "\t\t--builds) builds && exit ;;\n"
     "\t\tf-text | f-json | B-full | B-none | B-line) ;;\n"
     "\t\tf*) misuse \"-f: unknown format '$OPTARG': text or json\" ;;\n"
     "\t\tB*) misuse \"-B: unknown mode '$OPTARG': full, none or line\" ;;\n"
@@ -122,37 +167,76 @@ static const char read_line[] =
     "}\n"
     "read_options \"$@\"\n";
 
-/** What goes before the program. The line that ends it has the build-id: no line of it is the same. */
-static void write_head(struct arena *a, const struct expand_request *req, const struct expansion *x,
-		       struct code *out)
+/** The letter of a build, before the lines that its program has. */
+static char letter_of(size_t i)
 {
-	const struct targetfile *file = &x->files.list.v[0];
-	const struct img *img = file->bin.img;
-	const char *id = str_dup(a, str_hex(a, img->build_id));
+	return (char)(i < 26 ? 'a' + (int)i : 'A' + (int)i - 26);
+}
+
+/** Its functions that know the builds: `builds` lists them, `choose` sets $build to the letter of the file's. */
+static void write_builds(struct arena *a, const struct expansion *x, size_t n, struct code *out)
+{
+	code_z(out, "builds() {\n");
+	for (size_t i = 0; i < n; i++) {
+		const char *id = str_dup(a, str_hex(a, x[i].files.list.v[0].bin.img->build_id));
+		code_f(out, "\tprintf '%%s %%s\\n' %s ", id);
+		code_shell(out, x[i].files.list.v[0].open_path);
+		code_z(out, "\n");
+	}
+	code_z(out, "}\nchoose() {\n");
+	for (size_t i = 0; i < n; i++) {
+		const struct img *img = x[i].files.list.v[0].bin.img;
+		code_f(out,
+		       "\tfound=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n"
+		       "')\n"
+		       "\t[ \"$found\" != %s ] || { build=%c && return; }\n",
+		       img->build_id_off, img->build_id.n, str_dup(a, str_hex(a, img->build_id)),
+		       letter_of(i));
+	}
+	if (n == 1)
+		code_f(out,
+		       "\trefuse \"$file is not the build that this script is for (build ID "
+		       "%s)\"\n}\n",
+		       str_dup(a, str_hex(a, x->files.list.v[0].bin.img->build_id)));
+	else
+		code_z(out, "\trefuse \"$file is none of the builds that this script is for "
+			    "(--builds lists them)\"\n}\n");
+}
+
+/** The longest strings that any of the builds has. */
+static unsigned max_strlen(const struct expansion *x, size_t n)
+{
+	unsigned most = 0;
+	for (size_t i = 0; i < n; i++)
+		if (x[i].bind.made->max_strlen > most)
+			most = x[i].bind.made->max_strlen;
+	return most;
+}
+
+/** What goes before the program. */
+static void write_head(struct arena *a, const struct expand_request *req, const struct expansion *x,
+		       size_t n, struct code *out)
+{
+	unsigned strlen = max_strlen(x, n);
 	code_z(out, "#!/bin/sh\n"
 		    "# Made by btgen bundle.\n"
 		    "file=");
-	code_shell(out, file->path);
+	code_shell(out, x->files.list.v[0].path);
 	code_f(out,
-	       "\nid=%s version=%u.%u\n"
+	       "\nversion=%u.%u\n"
 	       "bpftrace=${BPFTRACE:-bpftrace}\n",
-	       id, req->version / 1000, req->version % 1000);
+	       req->version / 1000, req->version % 1000);
+	write_builds(a, x, n, out);
 	code_z(out, read_line);
-	code_f(out,
-	       "[ -r \"$file\" ] || refuse \"there is no $file here\"\n"
-	       "found=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n"
-	       "')\n"
-	       "[ \"$found\" = $id ] ||\n"
-	       "\trefuse \"$file is not the build that this script is for (build ID $id)\"\n",
-	       img->build_id_off, img->build_id.n);
+	code_z(out, "[ -r \"$file\" ] || refuse \"there is no $file here\"\nchoose\n");
 	code_f(out, "is=$(\"$bpftrace\" --version) || refuse \"$bpftrace cannot be run\"\n"
 		    "case $is in\n"
 		    "*v$version | *v$version.* | *v$version-*) ;;\n"
 		    "*) refuse \"$is: this is for bpftrace $version\" ;;\n"
 		    "esac\n");
-	if (x->bind.made->max_strlen)
+	if (strlen)
 		code_f(out, "export %s=\"${%s-%u}\"\n", dialect_strlen_variable(req->version),
-		       dialect_strlen_variable(req->version), x->bind.made->max_strlen);
+		       dialect_strlen_variable(req->version), strlen);
 	if (dialect_closes_descriptors(req->version))
 		code_z(out,
 		       "export GLIBC_TUNABLES=\"${GLIBC_TUNABLES-" DIALECT_FILLS_MEMORY "}\"\n");
@@ -162,7 +246,6 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		       "\t[ ! -r /sys/kernel/btf/vmlinux ] ||\n"
 		       "\t\texport BPFTRACE_BTF=\"${BPFTRACE_BTF-/sys/kernel/btf/vmlinux}\" ;;\n"
 		       "esac\n");
-	code_f(out, "exec \"$bpftrace\" \"$@\" /dev/fd/3 3<<'END-%s'\n", id);
 }
 
 /** A map of the script's, as PCP has it. */
@@ -274,29 +357,86 @@ static bool write_pcp(struct arena *a, struct diag *d, const struct expand_reque
 	return good;
 }
 
-static bool write_bundle(struct arena *a, struct diag *d, const struct expand_request *req,
-			 struct expansion *x)
+/** The lines of all programs, each behind the letters of those that have it. */
+static void write_programs(struct arena *a, const struct expansion *x, size_t n, const char *end,
+			   struct code *out)
 {
-	if (!expand_run(a, d, req, x))
-		return false;
-	const struct targetfile *file = x->files.list.n ? &x->files.list.v[0] : NULL;
-	if (file && !file->bin.img->build_id.n)
-		return diag_error(d, NULL,
-				  STR_FMT " has no build ID: relink it with -Wl,--build-id",
-				  STR_ARG(file->path));
-	if (req->pcp)
-		return write_pcp(a, d, req, x);
+	struct variants v = {.arena = a};
+	for (size_t i = 0; i < n; i++)
+		variants_add(&v, strbuf_str(&x[i].program.text));
+	code_f(out, "program=$(LC_ALL=C sed -n \"s/^[^\t]*$build[^\t]*\t//p\" <<'END-%s'\n", end);
+	for (size_t i = 0; i < v.lines.n; i++) {
+		char letters[VARIANTS_MOST + 1], *p = letters;
+		for (size_t k = 0; k < n; k++)
+			if (v.lines.v[i].of >> k & 1)
+				*p++ = letter_of(k);
+		*p = '\0';
+		code_f(out, "%s\t", letters);
+		code_text(out, v.lines.v[i].text);
+		code_z(out, "\n");
+	}
+	code_f(out, "END-%s\n)\nexec \"$bpftrace\" \"$@\" /dev/fd/3 3<<END-%s\n$program\nEND-%s\n",
+	       end, end, end);
+}
+
+/** The line that ends a program has a build-id: no line of it is the same. */
+static bool write_bundle(struct arena *a, struct diag *d, const struct expand_request *req,
+			 const struct expansion *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!x[i].files.list.v[0].bin.img->build_id.n)
+			return diag_error(d, NULL,
+					  STR_FMT " has no build ID: relink it with -Wl,--build-id",
+					  STR_ARG(x[i].files.list.v[0].open_path));
+	const char *end = str_dup(a, str_hex(a, x->files.list.v[0].bin.img->build_id));
 	struct code text;
 	code_init(&text);
-	write_head(a, req, x, &text);
-	code_text(&text, strbuf_str(&x->program.text));
-	code_f(&text, "\nEND-%s\n", str_dup(a, str_hex(a, file->bin.img->build_id)));
+	write_head(a, req, x, n, &text);
+	if (n > 1) {
+		write_programs(a, x, n, end, &text);
+	} else {
+		code_f(&text, "exec \"$bpftrace\" \"$@\" /dev/fd/3 3<<'END-%s'\n", end);
+		code_text(&text, strbuf_str(&x->program.text));
+		code_f(&text, "\nEND-%s\n", end);
+	}
 	bool good = outfile_write(a, d, req->out, code_str(&text));
 	code_fini(&text);
 	return good;
 }
 
+/** The program of each build; an error says which. */
+static bool expand_all(struct arena *a, struct diag *d, struct bundle *b, struct expansion *x)
+{
+	for (size_t i = 0; i < b->builds.n; i++) {
+		b->req.exe = b->builds.v[i];
+		if (expand_run(a, d, &b->req, &x[i]))
+			continue;
+		if (b->builds.n > 1)
+			diag_note(d, NULL, "this is for %s", b->req.exe);
+		return false;
+	}
+	return b->builds.n || expand_run(a, d, &b->req, x);
+}
+
 int cmd_bundle(int argc, char **argv)
 {
-	return expand_command(argc, argv, parse, write_bundle);
+	struct arena a;
+	struct diag d;
+	arena_init(&a);
+	diag_init(&d, stderr);
+	struct bundle b = {.req = {.arena = &a}};
+	int status = parse(argc, argv, &b);
+	if (status < 0) {
+		struct expansion *x = arena_array(&a, struct expansion, b.builds.n + 1);
+		memset(x, 0, (b.builds.n + 1) * sizeof(*x));
+		expand_choose_version(&a, &d, &b.req);
+		bool good = expand_all(&a, &d, &b, x) &&
+			    (b.req.pcp ? write_pcp(&a, &d, &b.req, x)
+				       : write_bundle(&a, &d, &b.req, x, b.builds.n));
+		status = good ? CMD_OK : CMD_INPUT;
+		for (size_t i = 0; i < b.builds.n + !b.builds.n; i++)
+			expand_close(&x[i]);
+	}
+	arena_fini(&a);
+	return status;
 }

@@ -327,9 +327,14 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 					 .made = arena_new(a, struct bind_made),
 					 .memory = arena_new(a, struct bind_memory)}};
 	program_init(&x->program);
-	if (req->exe)
-		return targetfiles_of_file(a, d, req->exe, &x->files) &&
-		       check_class(a, d, &x->files.list.v[0]) && use_signatures(a, d, &x->files);
+	if (req->exe) {
+		bool good = targetfiles_of_file(a, d, req->exe, &x->files) &&
+			    check_class(a, d, &x->files.list.v[0]) &&
+			    use_signatures(a, d, &x->files);
+		if (good && req->at)
+			x->files.list.v[0].path = str_from(req->at);
+		return good;
+	}
 	if (!req->pids.n)
 		return true;
 	x->n_parents = proc_parents_first(PROCFS, req->pids.v, req->pids.n);

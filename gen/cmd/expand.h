@@ -28,6 +28,7 @@ struct expand_request {
 	struct arena *arena; /**< of the lists */
 	VEC(int) pids;
 	const char *exe;	 /**< -x FILE, or NULL */
+	const char *at;		 /**< of `bundle`: where that is on the target; NULL: at FILE */
 	bool has_children;	 /**< --children */
 	const char *cgroup_name; /**< --cgroup PATH, or NULL */
 	struct cgroup *cgroup;	 /**< that, once expand_choose_cgroup() has read it */

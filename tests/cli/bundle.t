@@ -33,7 +33,7 @@ for sh in dash "bash --posix" bash "busybox sh"; do
 	is "$(sed -n '2p;$p' <<<"$help")" "Trace every process of $app with bpftrace 0.23; ^C ends the trace.
  0" "$sh: --help names what is traced"
 	is "$(bundle -q -h)" "$help" "$sh: -h is the same"
-	is "$(grep -oE '^  --?[a-zB-]+' <<<"$help" | tr -d ' \n')" "-o-f-p-c-q-v-k-B--no-warnings--unsafe--usdt-file-activation-h" "$sh: and lists each option"
+	is "$(grep -oE '^  --?[a-zB-]+' <<<"$help" | tr -d ' \n')" "-o-f-p-c-q-v-k-B--no-warnings--unsafe--usdt-file-activation--builds-h" "$sh: and lists each option"
 	for letter in o f p c B; do
 		wrong "option '-$letter' needs a value" -q -$letter
 	done
@@ -56,4 +56,46 @@ sh='sh'
 wrong "unknown option '-z'" -z # before what the machine lacks
 ok "--help needs neither the program nor bpftrace" env BPFTRACE=/none sh "$tmp/bundle.sh" --help >"$tmp/help"
 grep -E '^(not )?ok' "$tmp/help"
+
+# --- many builds in one ---
+
+mkdir "$tmp/builds"
+for n in 1 2 3 4 5 6 7 8; do
+	# the same but in 4 and in 7: another struct, another enum
+	{
+		printf '#include <btgen/usdt.h>\nenum state { %s IDLE, RUNNING };\n' "$([ $n != 7 ] || echo NONE,)"
+		printf 'struct request { %s int id; enum state state; };\nint main(int n, char **v) {\n' "$([ $n != 4 ] || echo long pad\;)"
+		printf 'struct request r = {.id = n, .state = v ? RUNNING : IDLE};\nUSDT_PROBE(app, hit, (struct request *)&r);\nreturn %d;\n}\n' $n
+	} >"$tmp/app.c"
+	gcc -g -Wl,--build-id -I"$top/include" -o "$tmp/builds/app-1.$n" "$tmp/app.c" || exit 1
+done
+echo 'no program' >"$tmp/builds/README"
+script='usdt:__EXE__:hit { printf("%d %s\n", args.r->id, enum_name(state, args.r->state)); }'
+"$btgen" bundle --for 0.17 -x "$tmp/builds" --at "$tmp/installed" -e "$script" -o "$tmp/all.sh"
+is $? 0 "-x with a directory: the programs in it are builds of one"
+is "$(BPFTRACE=/none sh "$tmp/all.sh" --builds)" "$(for n in 1 2 3 4 5 6 7 8; do
+	printf '%s %s\n' "$(readelf -n "$tmp/builds/app-1.$n" | sed -n 's/.*Build ID: //p')" "$tmp/builds/app-1.$n"
+done)" "--builds lists them"
+# a bpftrace that prints its program
+printf '%s\n' '#!/bin/sh' '[ "$1" != --version ] || exec echo bpftrace v0.17.0' 'cat "$1"' >"$tmp/bpftrace"
+for n in 1 4 7 8; do
+	cp "$tmp/builds/app-1.$n" "$tmp/installed"
+	"$btgen" bundle --for 0.17 -x "$tmp/builds/app-1.$n" --at "$tmp/installed" -e "$script" -o "$tmp/one.sh"
+	for sh in dash "bash --posix" "busybox sh"; do
+		command -v "${sh%% *}" >/dev/null || continue
+		# shellcheck disable=SC2086
+		is "$(BPFTRACE=$tmp/bpftrace $sh "$tmp/all.sh")" "$(BPFTRACE=$tmp/bpftrace $sh "$tmp/one.sh")" "$sh: build $n gets the program of its own bundle"
+	done
+done
+ok "which differ" test "$(grep -c pad "$tmp/all.sh")" = 1 -a "$(grep -c NONE "$tmp/all.sh")" = 1
+one=$(wc -c <"$tmp/one.sh") all=$(wc -c <"$tmp/all.sh")
+ok "eight builds of three kinds are smaller than three bundles ($one and $all bytes)" test "$all" -lt $((3 * one))
+cp /bin/true "$tmp/installed"
+is "$(BPFTRACE=$tmp/bpftrace sh "$tmp/all.sh" 2>&1; echo $?)" "error: $tmp/installed is none of the builds that this script is for (--builds lists them)
+1" "another build is refused"
+like "$("$btgen" bundle -x "$tmp/builds" -e "$script" 2>&1)" '^btgen bundle: several builds need --at PATH' "several builds and no path are an error"
+mkdir "$tmp/empty"
+like "$("$btgen" bundle -x "$tmp/empty" --at /x -e "$script" 2>&1)" "^btgen bundle: -x: no program in $tmp/empty" "so is a directory without programs"
+out=$("$btgen" bundle --for 0.17 -x "$tmp/builds/app-1.1" -x /bin/true --at /x -e "$script" 2>&1)
+is "$? $(tail -n 1 <<<"$out")" "1 btgen: note: this is for /bin/true" "a build without the probe: the error names it"
 done_testing
