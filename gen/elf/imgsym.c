@@ -155,6 +155,20 @@ bool img_find_function(struct img *img, struct str name, uint64_t *ret)
 	return w.found;
 }
 
+static bool match_address(void *ctx, const struct img_symbol *sym)
+{
+	struct wanted *w = ctx;
+	w->found |= sym->addr == w->addr;
+	return !w->found;
+}
+
+bool img_is_function(struct img *img, uint64_t addr)
+{
+	struct wanted w = {.addr = addr};
+	img_walk_functions(img, match_address, &w);
+	return w.found;
+}
+
 static bool match_global(void *ctx, const struct img_symbol *sym)
 {
 	struct wanted *w = ctx;

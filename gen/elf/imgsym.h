@@ -16,6 +16,8 @@ struct img_symbol {
  * none.
  */
 bool img_find_function(struct img *img, struct str name, uint64_t *ret);
+/** A function begins at link-time address @addr. */
+bool img_is_function(struct img *img, uint64_t addr);
 /** The symbols of the function at @addr are all local to their file, or there are none. */
 bool img_is_local(struct img *img, uint64_t addr);
 /**
