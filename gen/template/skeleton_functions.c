@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bind/attach.h"
+#include "bind/codeattach.h"
 #include "elf/debugfile.h"
 #include "elf/imgsym.h"
 #include "probe/funcargs.h"
@@ -255,7 +256,7 @@ static bool report_none(struct finder *f, struct str pattern)
 		if (d)
 			return diag_note(f->sk->diag, NULL,
 					 STR_FMT "() is inlined in %s and has no code of its own",
-					 STR_ARG(d->name), attach_callers(f->sk->arena, d));
+					 STR_ARG(d->name), codeattach_callers(f->sk->arena, d));
 		if (img)
 			img_walk_functions(img, try_symbol, &nearest);
 		first = first ? first : img;
@@ -300,7 +301,7 @@ static void report_less(struct finder *f)
 		diag_warning(
 		    f->sk->diag, NULL, "%zu inlined cop%s of " STR_FMT "() %s not seen: in %s%s",
 		    f->inlined->n, f->inlined->n == 1 ? "y" : "ies", STR_ARG(f->inlined->name),
-		    f->inlined->n == 1 ? "is" : "are", attach_callers(f->sk->arena, f->inlined),
+		    f->inlined->n == 1 ? "is" : "are", codeattach_callers(f->sk->arena, f->inlined),
 		    f->n_inlined == 1
 			? ""
 			: arena_printf(f->sk->arena, "; %zu more of these functions have copies",

@@ -25,11 +25,20 @@ volatile int sink;
 int far(int n); int far(int n) { return in_header(n) + in_header(sink); }
 EOF
 said() { # FUNCTION
-	"$btgen" check --for 0.23 -x "$tmp/app" -e "uprobe:__EXE__:$1 { @ = count(); }" 2>&1
+	"$btgen" check --for 0.17 -x "$tmp/app" -e "uprobe:__EXE__:$1 { @ = count(); }" 2>&1
 }
 places() { # FUNCTION: for a breakpoint, as gdb knows them
 	gdb -nx -batch -ex "break $1" "$tmp/app" 2>/dev/null |
 		sed -n 's/^Breakpoint 1.*(\([0-9]*\) locations.*/\1/p; t; s/^Breakpoint 1.*/1/p'
+}
+begins() { # FUNCTION: where readelf or gdb has a block, or a piece of one, begin
+	{
+		readelf --debug-dump=info,Ranges,addr -W "$tmp/app" 2>/dev/null
+		gdb -nx -batch -ex "break $1" -ex "info breakpoints" "$tmp/app" 2>/dev/null
+	} | grep -o '\b\(0x\)\?[0-9a-f]\{4,16\}\b' | sed 's/^\(0x\)\?0*/0x/' | sort -u
+}
+attached() { # FUNCTION: to which addresses
+	"$btgen" expand --for 0.23 -x "$tmp/app" -e "uprobe:__EXE__:$1 { @ = count(); }" 2>/dev/null | grep -o ':0x[0-9a-f]*' | tr -d : | sort -u
 }
 for how in "gcc -O2" "gcc -O2 -flto -ffat-lto-objects" "gcc -O2 -gdwarf-4" "gcc -O3 -gsplit-dwarf" "clang -O2"; do
 	command -v "${how%% *}" >/dev/null || { skip "$how" "no ${how%% *}"; continue; }
@@ -39,9 +48,12 @@ for how in "gcc -O2" "gcc -O2 -flto -ffat-lto-objects" "gcc -O2 -gdwarf-4" "gcc 
 		nm "$tmp/app" | grep -q " [tT] $f$" || continue # all of it is inlined
 		n=$(said $f | sed -n 's/.*warning: \([0-9]*\) inlined cop.* of.*/\1/p')
 		is "$((${n:-0} + 1))" "$(places $f)" "$how: copies of $f() are counted as gdb does"
+		is "$(attached $f | wc -l)" "$(($(places $f) - 1))" "$how: a newer bpftrace traces each of them"
+		is "$(attached $f | comm -23 - <(begins $f))" "" "$how: where its code begins"
 	done
 	like "$(said only)" 'error: only\(\) has no code to probe: it is inlined in a\(\)' \
 		"$how: a function that is only inlined"
+	is "$(attached only | wc -l)" "$(places only)" "$how: a newer bpftrace traces its copy"
 done
 gcc -O2 -g -o "$tmp/app" "$tmp/one.c" "$tmp/two.c" || exit 1
 like "$(said both)" 'warning: 5 inlined copies of both\(\) are not seen by this probe: in [a-d, main()]*, [a-d, main()]* and 1 other  \[inlined\]' \
