@@ -287,6 +287,14 @@ static struct str spell_place(const struct attaching *w, const struct codeplace 
 	return is_one ? p->symbol : str_printf(w->b->arena, "0x%" PRIx64, p->addr);
 }
 
+static void note_file(const struct attaching *w, struct str where)
+{
+	if (w->b->given->verbose)
+		diag_note(w->b->diag, NULL, STR_FMT " is in " STR_FMT "%s" STR_FMT,
+			  STR_ARG(w->name), STR_ARG(w->file->path), where.n ? ", " : "",
+			  STR_ARG(where));
+}
+
 static void note_place(const struct attaching *w, const struct codeplace *p)
 {
 	static const char *const hows[] = {"", "clone ", "inlined copy of ", ""};
@@ -304,9 +312,7 @@ static bool write_places(struct attaching *w)
 	struct strbuf text;
 	if (!file)
 		return false;
-	if (b->given->verbose)
-		diag_note(b->diag, NULL, STR_FMT " is in " STR_FMT, STR_ARG(w->name),
-			  STR_ARG(w->file->path));
+	note_file(w, STR(""));
 	strbuf_init(&text);
 	bool are_entries = true;
 	for (size_t i = 0; i < w->places.list.n; i++) {
@@ -421,6 +427,7 @@ static bool bind_as_written(struct attaching *w)
 	struct bind *b = w->b;
 	size_t from = w->ret->near.places.n;
 	struct strbuf text;
+	uint64_t addr;
 	if (!(is_pattern(w->name) ? find_pattern(w) : find_address(w))) {
 		w->at->absent = optional_covers(b, w->at, w->name);
 		return w->at->absent || report_no_function(w);
@@ -430,9 +437,8 @@ static bool bind_as_written(struct attaching *w)
 		return false;
 	if (is_pattern(w->name))
 		warn_of_inlined(b, &w->place, &w->ret->near, from, NULL);
-	if (b->given->verbose)
-		diag_note(b->diag, NULL, STR_FMT " is in " STR_FMT, STR_ARG(w->name),
-			  STR_ARG(w->file->path));
+	note_file(w, str_to_u64(w->name, &addr) ? codeplace_where(b->arena, &w->file->bin, addr)
+						: STR(""));
 	strbuf_init(&text);
 	strbuf_addf(&text, STR_FMT ":%s", STR_ARG(w->at->kind), file);
 	for (size_t i = 1; i < w->at->fields.n; i++) {
@@ -519,7 +525,7 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 		return false;
 	for (size_t i = 0; i < s.list.n; i++)
 		vec_push(b->arena, &w->places.list,
-			 (struct codeplace){CODEPLACE_LINE, s.list.v[i].addr, STR(""), w->name});
+			 (struct codeplace){CODEPLACE_LINE, s.list.v[i].addr, 0, STR(""), w->name});
 	if (find_inside(w))
 		return diag_error(b->diag, &w->place,
 				  "bpftrace " DIALECT_FMT

@@ -43,6 +43,12 @@ struct str demangle_symbol(struct arena *a, struct str symbol)
 	return ret;
 }
 
+struct str demangle_written(struct arena *a, struct str symbol)
+{
+	struct str name = demangle_symbol(a, symbol);
+	return name.n ? name : symbol;
+}
+
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';

@@ -12,7 +12,9 @@
 
 /** As __cxa_demangle() writes it, Rust's without its hash; empty for what is not mangled, or not known. */
 struct str demangle_symbol(struct arena *a, struct str symbol);
-/** The same without parameters and result; what is not mangled stays as it is. */
+/** The same; what is not mangled stays as it is. */
+struct str demangle_written(struct arena *a, struct str symbol);
+/** The same without parameters and result. */
 struct str demangle_name(struct arena *a, struct str symbol);
 /** False, at once, for symbols whose name cannot be that of the function @wanted. */
 bool demangle_may_fit(struct str wanted, struct str symbol);

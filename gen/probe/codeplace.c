@@ -24,12 +24,6 @@ static struct str base_of(struct str symbol)
 	return str_slice(symbol, 0, str_find(symbol, '.'));
 }
 
-static struct str written_name(struct arena *a, struct str symbol)
-{
-	struct str name = demangle_symbol(a, symbol);
-	return name.n ? name : symbol;
-}
-
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
@@ -47,8 +41,9 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	struct codeplace p = {.how = is_exact || base.n == sym->name.n ? CODEPLACE_ENTRY
 								       : CODEPLACE_CLONE,
 			      .addr = sym->addr,
+			      .size = sym->size,
 			      .symbol = sym->name,
-			      .name = name.n ? name : written_name(f->a, sym->name)};
+			      .name = name.n ? name : demangle_written(f->a, sym->name)};
 	if (is_mangled) {
 		vec_push(f->a, &f->mangled, p);
 		return true;
@@ -63,13 +58,13 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 /** Copies of @d, which are at no place that is in the list already. */
 static void add_copies(struct finder *f, const struct dwinlined *d)
 {
-	struct str name = written_name(f->a, d->symbol);
+	struct str name = demangle_written(f->a, d->symbol);
 	f->ret->inlined = f->ret->inlined ? f->ret->inlined : d;
 	for (size_t i = 0; i < d->entries.n; i++) {
 		if (!map_add_u64(f->a, &f->addrs, d->entries.v[i]))
 			continue;
 		vec_push(f->a, &f->ret->list,
-			 (struct codeplace){CODEPLACE_COPY, d->entries.v[i], STR(""), name});
+			 (struct codeplace){CODEPLACE_COPY, d->entries.v[i], 0, STR(""), name});
 		f->ret->n_inlined++;
 	}
 }

@@ -25,6 +25,7 @@ enum codeplace_how {
 struct codeplace {
 	enum codeplace_how how;
 	uint64_t addr;	   /**< link-time */
+	uint64_t size;	   /**< of its symbol */
 	struct str symbol; /**< of an entry or a clone; empty for the others */
 	struct str name;   /**< of the function, as people write it; empty: not known */
 };

@@ -192,9 +192,8 @@ static struct symbol *find_symbol(struct file *f, uint64_t addr)
 
 static void demangle(struct codename *c, struct symbol *s)
 {
-	struct str name = demangle_symbol(c->arena, s->name);
 	s->is_demangled = true;
-	s->name = name.n ? name : s->name;
+	s->name = demangle_written(c->arena, s->name);
 }
 
 static void read_symbols(struct codename *c, struct file *f)

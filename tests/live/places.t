@@ -152,4 +152,21 @@ for how in "gcc -O0" "gcc -O2" "gcc -O3 -gdwarf-4" "clang -O2" "clang -O0"; do
 	is "$(counted | wc -l)" "$(wc -w <<<"$names")" "$how: all of them were seen"
 	is "$(counted)" "$(logged)" "$how: each is seen as often as the program was there"
 done
+
+# -t means the same; inlined copies have no arguments.
+if [ $script = inside ] && command -v g++ >/dev/null; then
+	(cd "$tmp" && gcc -O2 -g -c one.c two.c && g++ -O2 -g -o app main.cc one.o two.o) || exit 1
+	asked=(-t uprobe:both -t uprobe:only -t uprobe:same -t uprobe:acme::server::handle -t uprobe:acme::server::method)
+	live_start "$tmp/app"
+	live_round "${asked[@]}" "$live_pid"
+	for name in both only same handle method; do
+		is "$(grep -c -w "uprobe:\(acme::server::\)\?$name" "$tmp/trace")" "$(sed -n "s/^$name //p" "$tmp/answers")" "-t: each event of $name()"
+	done
+	is "$(grep -c -w 'both n=[1-7]$' "$tmp/trace")" 7 "-t: arguments where the function is called"
+	live_start "$tmp/app"
+	live_round --count "${asked[@]}" "$live_pid"
+	for name in both only same method; do
+		is "$(sed -n "s/^@count\[uprobe:\(acme::server::\)\?$name\((int)\)\?\]: //p" "$tmp/trace")" "$(sed -n "s/^$name //p" "$tmp/answers")" "--count: $name()"
+	done
+fi
 done_testing
