@@ -1,0 +1,22 @@
+/** list_lines - `bpftrace.sh -l WHO FILE:LINE[-LINE]`: the source lines that can be probed. */
+#ifndef CMD_LIST_LINES_H
+#define CMD_LIST_LINES_H
+
+#include "probe/binary.h"
+
+struct source_lines {
+	struct str text; /**< as it was given */
+	struct str file;
+	unsigned first, last;
+};
+
+/** `net/conn.c:100` or `net/conn.c:100-140`; false: it is neither. */
+bool list_lines_parse(struct str text, struct source_lines *ret);
+/**
+ * Prints those of @lines that have code in @bin, with their functions, @verbose: and addresses. Errors but
+ * that @bin does not have the source file; then false.
+ */
+bool list_lines_print(struct arena *a, struct diag *d, struct binary *bin,
+		      const struct source_lines *lines, bool verbose);
+
+#endif
