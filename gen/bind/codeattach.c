@@ -3,7 +3,9 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "bind/optional.h"
 #include "bind/path.h"
 #include "code/code.h"
@@ -353,6 +355,51 @@ static bool find_function(struct attaching *w)
 	return false;
 }
 
+/** What the loader has chosen for an ifunc is in a word of the process, set for the file's own calls. */
+static bool read_ifunc(const struct attaching *w, uint64_t *addr)
+{
+	const struct proc_file *f = w->file->mapped;
+	struct img *img = w->file->bin.img;
+	uint64_t bias, slot, value;
+	if (!f || !w->b->given->proc || !img_load_bias(img, f->start, f->offset, &bias) ||
+	    !img_find_ifunc_slot(img, *addr, &slot))
+		return false;
+	int mem = proc_open_file(PROCFS, w->b->given->proc->pid, "mem");
+	bool found = mem >= 0 && file_read_at(mem, &value, sizeof(value), slot + bias) &&
+		     img_is_function(img, value - bias);
+	if (mem >= 0)
+		close(mem);
+	if (found)
+		*addr = value - bias;
+	return found;
+}
+
+/** Of several versions of a symbol those that nobody in the file calls are not known. */
+static bool resolve_ifuncs(struct attaching *w)
+{
+	struct codeplaces *p = &w->places;
+	size_t n = 0, n_ifuncs = 0;
+	struct map seen = {0};
+	for (size_t i = 0; i < p->list.n; i++)
+		n_ifuncs += p->list.v[i].is_ifunc;
+	for (size_t i = 0; n_ifuncs && i < p->list.n; i++)
+		p->list.v[i].symbol = STR(""); // bpftrace would take what the loader calls
+	for (size_t i = 0; i < p->list.n; i++) {
+		struct codeplace at = p->list.v[i];
+		bool is_known = !at.is_ifunc || read_ifunc(w, &at.addr);
+		if (is_known && map_add_u64(w->b->arena, &seen, at.addr))
+			p->list.v[n++] = at;
+	}
+	p->list.n = n;
+	if (n || !n_ifuncs)
+		return true;
+	return diag_error(w->b->diag, &w->place,
+			  STR_FMT
+			  "() is chosen when the program is loaded (ifunc), and what was "
+			  "chosen is not known: use the name of that function, or an address",
+			  STR_ARG(w->name));
+}
+
 static bool bind_function(struct attaching *w)
 {
 	if (!find_function(w)) {
@@ -360,7 +407,7 @@ static bool bind_function(struct attaching *w)
 		return w->at->absent || report_no_function(w);
 	}
 	bool has_copies = w->places.inlined != NULL;
-	if (!choose(w))
+	if (!resolve_ifuncs(w) || !choose(w))
 		return false;
 	size_t from = w->ret->near.places.n;
 	bool good = write_places(w);
@@ -525,7 +572,8 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 		return false;
 	for (size_t i = 0; i < s.list.n; i++)
 		vec_push(b->arena, &w->places.list,
-			 (struct codeplace){CODEPLACE_LINE, s.list.v[i].addr, 0, STR(""), w->name});
+			 (struct codeplace){
+			     .how = CODEPLACE_LINE, .addr = s.list.v[i].addr, .name = w->name});
 	if (find_inside(w))
 		return diag_error(b->diag, &w->place,
 				  "bpftrace " DIALECT_FMT

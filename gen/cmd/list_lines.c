@@ -26,7 +26,7 @@ bool list_lines_parse(struct str text, struct source_lines *ret)
 	return true;
 }
 
-/** `one.c:14  only()`; @verbose: `one.c:14  0x11a4  only() in work()`. */
+/** `FILE:14  only()`; @verbose: `FILE:14  0x11a4  only() in work()`. */
 static struct str row(struct arena *a, struct binary *bin, const struct source_lines *lines,
 		      const struct dwstatement *at, bool verbose)
 {

@@ -10,7 +10,7 @@ struct source_lines {
 	unsigned first, last;
 };
 
-/** `net/conn.c:100` or `net/conn.c:100-140`; false: it is neither. */
+/** `FILE:100` or `FILE:100-140`; false: it is neither. */
 bool list_lines_parse(struct str text, struct source_lines *ret);
 /**
  * Prints those of @lines that have code in @bin, with their functions, @verbose: and addresses. Errors but

@@ -6,7 +6,7 @@
  * first begins it. DWARF 5, section 6.2.
  *
  *	struct dwstatements s;
- *	dwstatement_find(src, STR("net/conn.c"), 120, 120, &s);
+ *	dwstatement_find(src, STR("net/FILE"), 120, 120, &s);
  *	for (size_t i = 0; i < s.list.n; i++) use(s.list.v[i].addr);
  */
 #ifndef DWARF_DWSTATEMENT_H

@@ -42,6 +42,7 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 								       : CODEPLACE_CLONE,
 			      .addr = sym->addr,
 			      .size = sym->size,
+			      .is_ifunc = sym->is_ifunc,
 			      .symbol = sym->name,
 			      .name = name.n ? name : demangle_written(f->a, sym->name)};
 	if (is_mangled) {
@@ -64,7 +65,8 @@ static void add_copies(struct finder *f, const struct dwinlined *d)
 		if (!map_add_u64(f->a, &f->addrs, d->entries.v[i]))
 			continue;
 		vec_push(f->a, &f->ret->list,
-			 (struct codeplace){CODEPLACE_COPY, d->entries.v[i], 0, STR(""), name});
+			 (struct codeplace){
+			     .how = CODEPLACE_COPY, .addr = d->entries.v[i], .name = name});
 		f->ret->n_inlined++;
 	}
 }

@@ -26,6 +26,7 @@ struct codeplace {
 	enum codeplace_how how;
 	uint64_t addr;	   /**< link-time */
 	uint64_t size;	   /**< of its symbol */
+	bool is_ifunc;	   /**< `addr` is that of what the loader calls to get the function */
 	struct str symbol; /**< of an entry or a clone; empty for the others */
 	struct str name;   /**< of the function, as people write it; empty: not known */
 };
@@ -48,9 +49,9 @@ bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name,
 		       struct codeplaces *ret);
 /** Part of a function that gcc has split off: no function of its own. */
 bool codeplace_is_piece(struct str symbol);
-/** `net/conn.c:120`: the file, and the line; false: it is no such thing. */
+/** `FILE:120`: the file, and the line; false: it is no such thing. */
 bool codeplace_parse_line(struct str text, struct str *file, unsigned *line);
-/** `add() at net/conn.c:120`, or as much as is known. */
+/** `add() at FILE:120`, or as much as is known. */
 struct str codeplace_where(struct arena *a, struct binary *bin, uint64_t addr);
 
 #endif

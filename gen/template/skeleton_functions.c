@@ -37,6 +37,7 @@ struct finder {
 	struct map names, addrs;	 // of `at` -> 1 + index in `found`
 	struct map owners;		 // name -> the first file that has it
 	unsigned n_odd;			 // whose names bpftrace does not take
+	unsigned n_ifuncs;		 // that the loader chooses: only their names are here
 	unsigned n_unsized;		 // to which it does not attach
 	unsigned n_unknown;		 // whose parameters nothing tells
 	struct str unknown;		 // one of them
@@ -77,6 +78,10 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 		f->n_odd++;
 		return true;
 	}
+	if (sym->is_ifunc) {
+		f->n_ifuncs++;
+		return true;
+	}
 	// As _init and _fini: bpftrace ends when it is to attach to one.
 	if (!sym->size) {
 		f->n_unsized++;
@@ -111,6 +116,14 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 static void take_places(struct finder *f, const struct codeplaces *places)
 {
 	struct arena *a = f->sk->arena;
+	for (size_t i = 0; i < places->list.n; i++) {
+		struct function fn = {.file = f->at, .label = f->name};
+		if (!places->list.v[i].is_ifunc || !is_writable(f->name, &fn.name))
+			continue;
+		map_put(a, &f->owners, f->name, f->at);
+		vec_push(a, &f->found, fn); // what the loader has chosen is found where it is bound
+		return;
+	}
 	for (size_t i = 0; i < places->list.n; i++) {
 		const struct codeplace *p = &places->list.v[i];
 		struct function fn = {f->at,   word_own("?"), p->addr,
@@ -334,6 +347,11 @@ static bool report_too_many(struct finder *f, struct str pattern)
 
 static void report_less(struct finder *f)
 {
+	if (f->n_ifuncs)
+		diag_warning(f->sk->diag, NULL,
+			     "%u function%s skipped: the loader chooses %s code (ifunc)",
+			     f->n_ifuncs, f->n_ifuncs == 1 ? " is" : "s are",
+			     f->n_ifuncs == 1 ? "its" : "their");
 	if (f->n_odd)
 		diag_warning(f->sk->diag, NULL,
 			     "%u function%s skipped: bpftrace does not accept %s", f->n_odd,

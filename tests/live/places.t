@@ -153,6 +153,32 @@ for how in "gcc -O0" "gcc -O2" "gcc -O3 -gdwarf-4" "clang -O2" "clang -O0"; do
 	is "$(counted)" "$(logged)" "$how: each is seen as often as the program was there"
 done
 
+# What the loader chooses is read from the process.
+cat >"$tmp/chosen.c" <<'END'
+#include <stdio.h>
+volatile long sink;
+static int fast(int n) { sink++; return n + 1; }
+static int slow(int n) { return n - (int)sink; }
+static int (*choose(void))(int) { return sizeof(long) == 8 ? fast : slow; }
+int pick(int n) __attribute__((ifunc("choose")));
+int main(void)
+{
+	while (getchar() != EOF) {
+		for (int i = 0; i < 7; i++)
+			sink += pick(i) * 0;
+		printf("fast %ld\ndone\n", sink);
+		fflush(stdout);
+	}
+}
+END
+if gcc -O1 -g -o "$tmp/chosen" "$tmp/chosen.c" 2>/dev/null; then
+	live_start "$tmp/chosen"
+	live_round -e 'uprobe:__EXE__:pick { @fast = count(); }' "$live_pid"
+	is "$(counted)" "fast 7" "an ifunc is traced at the function that was chosen"
+else
+	skip "an ifunc" "this compiler has none"
+fi
+
 # -t means the same; inlined copies have no arguments.
 if [ $script = inside ] && command -v g++ >/dev/null; then
 	(cd "$tmp" && gcc -O2 -g -c one.c two.c && g++ -O2 -g -o app main.cc one.o two.o) || exit 1

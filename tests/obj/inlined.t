@@ -84,4 +84,38 @@ else
 	skip "a function that is split" "this gcc splits none"
 fi
 like "$(said again)" 'inlined cop(y|ies) of again\(\) (is|are) not seen by this probe: in again\(\)' "a function that calls itself has copies"
+
+# Clones and parts, as gcc names them.
+cat >"$tmp/clones.c" <<'EOF'
+volatile int sink;
+__attribute__((noinline)) int clone(int n) { return n + sink; }
+__attribute__((noinline)) int whole(int n) { return n - sink; }
+__attribute__((noinline)) int other(int n) { return n * sink; }
+__attribute__((noinline)) int rest(int n) { return n ^ sink; }
+int main(int argc, char **argv) { (void)argv; return clone(argc) + whole(argc) + other(argc) + rest(argc); }
+EOF
+gcc -O2 -g -o "$tmp/app" "$tmp/clones.c" || exit 1
+objcopy --redefine-sym clone=clone.isra.0 --redefine-sym other=whole.constprop.0 --redefine-sym rest=rest.part.0 "$tmp/app"
+where() { printf '0x%x' "0x$(nm "$tmp/app" | sed -n "s/ T $1\$//p")"; }
+is "$(attached clone)" "$(where clone.isra.0)" "a function that is only there as a clone"
+like "$("$btgen" expand --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = count(); }')" ":whole, uprobe:.*:$(where whole.constprop.0) " "a clone beside the function"
+like "$("$btgen" check -v --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = count(); }' 2>&1)" 'is clone whole.constprop.0' "-v names it"
+like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = sum(arg0); }' 2>&1)" \
+	'warning: 1 clone of whole\(\) is not seen by this probe, as its parameters may be others: whole.constprop.0  \[inlined\]' \
+	"it is not attached to where its registers may hold other things"
+like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:clone { @ = sum(arg0); }' 2>&1)" \
+	'warning: clone.isra.0 is a clone whose parameters may be others' "nor in silence where there is nothing else"
+is "$(said rest | grep -v '\^\|uprobe:')" "<command line>:1:1: error: no function rest in $tmp/app or its libraries
+btgen: note: rest.part.0 is a part that gcc has split off rest(): it does not run at each call" "a part of a function is none"
+cat >"$tmp/chosen.c" <<'EOF'
+static int fast(int n) { return n + 1; }
+static int (*choose(void))(int) { return fast; }
+int pick(int n) __attribute__((ifunc("choose")));
+int main(int argc, char **argv) { (void)argv; return pick(argc); }
+EOF
+if gcc -O1 -g -o "$tmp/app" "$tmp/chosen.c" 2>/dev/null; then
+	like "$(said pick)" 'error: pick\(\) is chosen when the program is loaded \(ifunc\), and what was chosen is not known' "an ifunc, without a process"
+else
+	skip "an ifunc" "this compiler has none"
+fi
 done_testing
