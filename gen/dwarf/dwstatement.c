@@ -139,7 +139,7 @@ static void find_in_unit(struct finder *f, Dwarf_Die *unit)
 	Dwarf_Lines *lines;
 	size_t n;
 	struct row before = {0};
-	if (!find_files(f, unit) || dwarf_getsrclines(unit, &lines, &n) != 0)
+	if (!unit->cu || !find_files(f, unit) || dwarf_getsrclines(unit, &lines, &n) != 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		Dwarf_Line *l = dwarf_onesrcline(lines, i);
