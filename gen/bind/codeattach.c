@@ -10,6 +10,7 @@
 #include "bind/path.h"
 #include "code/code.h"
 #include "dialect/dialect.h"
+#include "dwarf/dwfilter.h"
 #include "dwarf/dwstatement.h"
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
@@ -267,11 +268,16 @@ static bool choose(struct attaching *w)
 	}
 	if (d && !why && w->places.n_inlined && !b->given->is_own &&
 	    map_add(b->arena, &b->memory->reported_inlined, d->symbol))
-		diag_note(b->diag, NULL, "%zu inlined cop%s of " STR_FMT "() %s traced%s: in %s",
+		diag_note(b->diag, NULL, "%zu inlined cop%s of " STR_FMT "() %s traced%s: in %s%s",
 			  w->places.n_inlined, w->places.n_inlined == 1 ? "y" : "ies",
 			  STR_ARG(d->name), w->places.n_inlined == 1 ? "is" : "are",
 			  w->places.n_inlined < w->places.list.n ? ", too" : "",
-			  codeattach_callers(b->arena, d));
+			  codeattach_callers(b->arena, d),
+			  dwfilter_is_large(w->file->bin.src) &&
+				  w->places.n_inlined < w->places.list.n
+			      ? "; in so much debug information copies in other source files are "
+				"not looked for"
+			      : "");
 	return true;
 }
 
