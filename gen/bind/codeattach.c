@@ -11,7 +11,6 @@
 #include "code/code.h"
 #include "dialect/dialect.h"
 #include "dwarf/dwfilter.h"
-#include "dwarf/dwstatement.h"
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
@@ -306,10 +305,10 @@ static void note_file(const struct attaching *w, struct str where)
 static void note_place(const struct attaching *w, const struct codeplace *p)
 {
 	static const char *const hows[] = {"", "clone ", "inlined copy of ", ""};
-	struct str where = codeplace_where(w->b->arena, &w->file->bin, p->addr);
+	struct str where = codeplace_where(w->b->arena, &w->file->bin, p->addr, true);
 	diag_note(w->b->diag, NULL, "0x%" PRIx64 " is %s" STR_FMT "%s" STR_FMT, p->addr,
 		  hows[p->how], STR_ARG(p->how == CODEPLACE_CLONE ? p->symbol : p->name),
-		  where.n ? ", in " : "", STR_ARG(where));
+		  where.n ? ", " : "", STR_ARG(where));
 }
 
 /** Writes an attach point for each place. */
@@ -490,8 +489,9 @@ static bool bind_as_written(struct attaching *w)
 		return false;
 	if (is_pattern(w->name))
 		warn_of_inlined(b, &w->place, &w->ret->near, from, NULL);
-	note_file(w, str_to_u64(w->name, &addr) ? codeplace_where(b->arena, &w->file->bin, addr)
-						: STR(""));
+	note_file(w, str_to_u64(w->name, &addr)
+			 ? codeplace_where(b->arena, &w->file->bin, addr, true)
+			 : STR(""));
 	strbuf_init(&text);
 	strbuf_addf(&text, STR_FMT ":%s", STR_ARG(w->at->kind), file);
 	for (size_t i = 1; i < w->at->fields.n; i++) {
@@ -510,13 +510,14 @@ static bool bind_as_written(struct attaching *w)
 // --- source lines
 
 /** Of the files that the attach point means, the first that has the source file. */
-static bool find_line(struct attaching *w, struct str file, unsigned line, struct dwstatements *ret)
+static bool find_line(struct attaching *w, struct str file, unsigned line,
+		      struct codeplace_lines *ret)
 {
 	struct targetfile *tf;
-	*ret = (struct dwstatements){0};
+	*ret = (struct codeplace_lines){0};
 	for (size_t i = 0; (tf = next_file(w->b, w->path, &i));) {
-		struct dwstatements s;
-		dwstatement_find(tf->bin.src, file, line, line, &s);
+		struct codeplace_lines s;
+		codeplace_find_lines(tf->bin.src, file, line, line, &s);
 		if (s.file.n) {
 			w->file = tf;
 			*ret = s;
@@ -527,7 +528,7 @@ static bool find_line(struct attaching *w, struct str file, unsigned line, struc
 }
 
 static bool check_line(struct attaching *w, struct str file, unsigned line,
-		       const struct dwstatements *s)
+		       const struct codeplace_lines *s)
 {
 	const struct bind *b = w->b;
 	if (s->other.n)
@@ -565,7 +566,7 @@ static const struct codeplace *find_inside(const struct attaching *w)
 static bool bind_line(struct attaching *w, struct str file, unsigned line)
 {
 	const struct bind *b = w->b;
-	struct dwstatements s;
+	struct codeplace_lines s;
 	if (is_return(w))
 		return diag_error(b->diag, &w->place, "a source line has no return");
 	if (!find_line(w, file, line, &s)) {

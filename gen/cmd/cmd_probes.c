@@ -9,10 +9,10 @@
 #include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
-#include "cmd/list_lines.h"
 #include "elf/debugfile.h"
 #include "dialect/dialect.h"
 #include "lang/vocabulary.h"
+#include "listing/lines_print.h"
 #include "listing/probes_print.h"
 #include "probe/attachable.h"
 #include "run/bpftrace.h"
@@ -325,8 +325,8 @@ static void list_lines(struct listing *l)
 		const struct source_lines *lines = &l->lines.v[i];
 		bool found = false;
 		for (size_t k = 0; k < l->files.n && !found; k++)
-			found = list_lines_print(&l->arena, &l->diag, &l->files.v[k].bin, lines,
-						 l->verbose);
+			found =
+			    lines_print(&l->arena, &l->diag, &l->files.v[k].bin, lines, l->verbose);
 		if (!found && l->files.n)
 			diag_error(&l->diag, NULL, "no file has debug information (-g) of " STR_FMT,
 				   STR_ARG(lines->file));
@@ -441,7 +441,7 @@ int cmd_probes(int argc, char **argv)
 		for (int i = optind; i < argc; i++) {
 			struct str text = skeleton_usdt_pattern(str_from(argv[i]));
 			struct source_lines lines;
-			if (list_lines_parse(text, &lines))
+			if (lines_print_parse(text, &lines))
 				vec_push(&l.arena, &l.lines, lines);
 			else
 				vec_push(&l.arena, &l.patterns, (struct pattern){.text = text});

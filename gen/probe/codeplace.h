@@ -51,7 +51,27 @@ bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name,
 bool codeplace_is_piece(struct str symbol);
 /** `FILE:120`: the file, and the line; false: it is no such thing. */
 bool codeplace_parse_line(struct str text, struct str *file, unsigned *line);
-/** `add() at FILE:120`, or as much as is known. */
-struct str codeplace_where(struct arena *a, struct binary *bin, uint64_t addr);
+/** `add() in work()`, or as much as is known: the function, and the one that it is inlined into; the line. */
+struct str codeplace_where(struct arena *a, struct binary *bin, uint64_t addr, bool with_line);
+
+struct codeplace_line {
+	uint64_t addr; /**< link-time */
+	unsigned line;
+};
+
+struct codeplace_lines {
+	VEC(struct codeplace_line) list; /**< each address and line once, unit by unit */
+	struct str file;  /**< whole path of the file that was meant; empty: there is none */
+	struct str other; /**< another file that may be meant; empty: there is none */
+	unsigned next;	  /**< the first line after those asked for that has code; 0: none */
+};
+
+/**
+ * Where statements of the lines @first to @last begin, of the file whose path ends in @file, at a slash. Rows of
+ * the line table that follow each other in one block are one statement in several pieces: the first begins
+ * it. DWARF 5, section 6.2. What costs too much is not read.
+ */
+void codeplace_find_lines(struct dwsrc *src, struct str file, unsigned first, unsigned last,
+			  struct codeplace_lines *ret);
 
 #endif

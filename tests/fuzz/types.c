@@ -23,7 +23,6 @@
 #include "ctype/lookup.h"
 #include "dwarf/context.h"
 #include "dwarf/dwfind.h"
-#include "dwarf/dwstatement.h"
 #include "dwarf/dwtypes.h"
 #include "btf/kbtf.h"
 #include "probe/probeargs.h"
@@ -143,17 +142,17 @@ static void use_places(struct arena *a, struct binary *b)
 {
 	struct dwunit u = {0};
 	struct codeplaces places;
-	struct dwstatements statements;
+	struct codeplace_lines statements;
 	const struct dwinlined *d;
 	size_t n = 0;
 	for (size_t i = 0; n < 4 && (d = dwsite_inlined_next(b->src, &i)); n++) {
 		codeplace_function(a, b, d->name, &places);
 		codeplace_inlined(a, b, d->symbol, &places);
 		for (size_t k = 0; k < places.list.n && k < 4; k++)
-			codeplace_where(a, b, places.list.v[k].addr);
+			codeplace_where(a, b, places.list.v[k].addr, true);
 	}
 	for (n = 0; n < 4 && b->src->dbg && dwsrc_next_unit(b->src, &u); n++)
-		dwstatement_find(b->src, str_from(dwarf_diename(&u.die)), 1, n % 2 ? 9 : UINT_MAX,
+		codeplace_find_lines(b->src, str_from(dwarf_diename(&u.die)), 1, n % 2 ? 9 : UINT_MAX,
 				 &statements);
 }
 

@@ -1,13 +1,12 @@
-#include "cmd/list_lines.h"
+#include "listing/lines_print.h"
 
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 
-#include "dwarf/dwsite.h"
-#include "dwarf/dwstatement.h"
+#include "probe/codeplace.h"
 
-bool list_lines_parse(struct str text, struct source_lines *ret)
+bool lines_print_parse(struct str text, struct source_lines *ret)
 {
 	uint64_t first, last;
 	size_t colon = str_find(text, ':');
@@ -26,36 +25,29 @@ bool list_lines_parse(struct str text, struct source_lines *ret)
 	return true;
 }
 
-/** `FILE:14  only()`; @verbose: `FILE:14  0x11a4  only() in work()`. */
+/** `FILE:14  only() in work()`; @verbose: `FILE:14  0x11a4  only() in work()`. */
 static struct str row(struct arena *a, struct binary *bin, const struct source_lines *lines,
-		      const struct dwstatement *at, bool verbose)
+		      const struct codeplace_line *at, bool verbose)
 {
-	struct dwsite site;
-	uint64_t n_before = bin->src->n_visits;
-	struct str name = dwsite_at(bin->src, at->addr, &site) ? site.function : STR("?");
-	dwsite_spend(bin->src, n_before);
+	struct str where = codeplace_where(a, bin, at->addr, false);
 	struct str text = str_printf(a, STR_FMT ":%u", STR_ARG(lines->file), at->line);
 	if (verbose)
 		text = str_printf(a, STR_FMT "  0x%" PRIx64, STR_ARG(text), at->addr);
-	text = str_printf(a, STR_FMT "  " STR_FMT "()", STR_ARG(text), STR_ARG(name));
-	if (verbose && site.caller.n)
-		text =
-		    str_printf(a, STR_FMT " in " STR_FMT "()", STR_ARG(text), STR_ARG(site.caller));
-	return str_printable(a, text);
+	return str_printable(a, str_printf(a, STR_FMT "  " STR_FMT, STR_ARG(text), STR_ARG(where)));
 }
 
 static int by_line(const void *a, const void *b)
 {
-	const struct dwstatement *x = a, *y = b;
+	const struct codeplace_line *x = a, *y = b;
 	return x->line != y->line ? (x->line > y->line ? 1 : -1)
 				  : (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-bool list_lines_print(struct arena *a, struct diag *d, struct binary *bin,
-		      const struct source_lines *lines, bool verbose)
+bool lines_print(struct arena *a, struct diag *d, struct binary *bin,
+		 const struct source_lines *lines, bool verbose)
 {
-	struct dwstatements s;
-	dwstatement_find(bin->src, lines->file, lines->first, lines->last, &s);
+	struct codeplace_lines s;
+	codeplace_find_lines(bin->src, lines->file, lines->first, lines->last, &s);
 	if (!s.file.n)
 		return false;
 	if (s.other.n) {
