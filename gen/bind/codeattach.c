@@ -501,6 +501,8 @@ static bool bind_as_written(struct attaching *w)
 				       ? f
 				       : word_quote(b->arena, f).s);
 	}
+	if (w->at->n_entries)
+		vec_push(b->arena, &w->at->bound, str_copy(b->arena, strbuf_str(&text)));
 	change(b->arena, w->at->node, strbuf_str(&text));
 	strbuf_fini(&text);
 	b->found.n_attach++;
@@ -587,6 +589,10 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 				  " attaches to the beginnings of functions only: " STR_FMT
 				  " is inside of one",
 				  DIALECT_ARG(b->given->version), STR_ARG(w->name));
+	if (w->ret->clause->named_args.n)
+		return diag_error(
+		    b->diag, &w->place,
+		    "args are those of a call, which a source line is not: use vars.NAME");
 	if (reads_arguments(w))
 		diag_finding(b->diag, "argument", DIAG_WARNING, &w->place,
 			     "argN is a register, which holds an argument only where the function "

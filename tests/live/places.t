@@ -148,9 +148,10 @@ for how in "gcc -O0" "gcc -O2" "gcc -O3 -gdwarf-4" "clang -O2" "clang -O0"; do
 	# shellcheck disable=SC2086
 	(cd "$tmp" && $cc $flags -g -c one.c two.c && $cxx $flags -g -o app main.cc one.o two.o) || { ok "$how compiles" false; continue; }
 	live_start "$tmp/app"
-	live_round "$live_pid" "$tmp/$script.bt" || diag "$(cat "$tmp/messages")"
+	live_round -v "$live_pid" "$tmp/$script.bt" || diag "$(cat "$tmp/messages")"
 	is "$(counted | wc -l)" "$(wc -w <<<"$names")" "$how: all of them were seen"
 	is "$(counted)" "$(logged)" "$how: each is seen as often as the program was there"
+	is "$(grep 'hits/s' "$tmp/messages" | sed 's/^btgen:   //; s/: [^ ]* hits.*//' | grep -v -x "uprobe:[a-z_]*\|uprobe:acme::[a-z:]*\((int)\)\?\|uprobe:[a-z]*\.[ch]:[0-9]*\|interval.*\|.*\* ([0-9]* probes)")" "" "$how: the account of the cost has these names, too"
 done
 
 # What the loader chooses is read from the process.
