@@ -8,6 +8,7 @@
 #include "code/code.h"
 #include "elf/debugfile.h"
 #include "elf/imgsym.h"
+#include "bind/codeattach.h"
 #include "bind/optional.h"
 #include "bind/filter.h"
 #include "bind/path.h"
@@ -20,24 +21,6 @@ static bool is_wildcard(struct str s)
 	return str_find(s, '*') < s.n;
 }
 
-/**
- * The files that @path (a field of an attach point) means: all for __EXE__, else the mapped file of
- * that name.
- */
-static bool is_meant(const struct targetfile *tf, struct str path)
-{
-	if (str_eqz(path, "__EXE__"))
-		return !tf->is_named;
-	// The script may name the file by any of its paths: what counts is the inode.
-	const struct proc_file *f = tf->mapped;
-	struct stat st, own;
-	if (!path_stat(path, &st) || (f && !f->have_id))
-		return str_eq(path, tf->path);
-	if (f)
-		return st.st_dev == f->dev && st.st_ino == f->ino;
-	return path_stat(tf->open_path, &own) && st.st_dev == own.st_dev && st.st_ino == own.st_ino;
-}
-
 static bool report_no_probe(const struct bind *b, const struct token *at, struct str path,
 			    struct str provider, struct str name)
 {
@@ -47,7 +30,7 @@ static bool report_no_probe(const struct bind *b, const struct token *at, struct
 	size_t known = 0;
 	for (size_t i = 0; i < b->given->files->list.n; i++) {
 		struct targetfile *tf = &b->given->files->list.v[i];
-		if (!is_meant(tf, path))
+		if (!path_means(tf, path))
 			continue;
 		const struct sdt_list *list = targetfile_probes(b->given->files, tf);
 		// The C library has probes in every process: whether a program was built with some
@@ -121,7 +104,7 @@ static void find_probes(const struct bind *b, struct str path, struct str provid
 	bool is_pattern = is_wildcard(name) || is_wildcard(provider);
 	for (size_t i = 0; i < b->given->files->list.n; i++) {
 		struct targetfile *tf = &b->given->files->list.v[i];
-		if (!is_meant(tf, path))
+		if (!path_means(tf, path))
 			continue;
 		const struct sdt_list *list = targetfile_probes(b->given->files, tf);
 		const struct sdt_probe *p = NULL;
@@ -181,13 +164,6 @@ static bool has_namesake(const struct bind *b, const struct attach_match *m)
 	return false;
 }
 
-/** Given a PID, bpftrace looks for the file among those that the process has mapped now. */
-static void filter_named(struct bind *b, const struct targetfile *tf)
-{
-	if (tf->is_named && b->found.scope == BIND_BY_PID)
-		b->found.scope = BIND_BY_FILTER;
-}
-
 /** usdt:PATH:NAME or usdt:PATH:PROVIDER:NAME */
 static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_clause *ret)
 {
@@ -218,7 +194,6 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		const struct attach_match *m = &ret->probes.v[i];
 		const char *file = path_of(b, m->file, at->node->first);
 		good = file != NULL;
-		filter_named(b, m->file);
 		if (b->found.scope == BIND_BY_PID && b->given->proc &&
 		    !dialect_has_libbpf_usdt(b->given->version) && has_namesake(b, m))
 			b->found.scope = BIND_BY_FILTER;
@@ -242,259 +217,14 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	return good;
 }
 
-/** Can the symbol table answer? Not for addresses and C++ signatures. */
-static bool is_symbol(struct str name)
-{
-	return str_is_made_of(name, ALPHABET_SYMBOL) && !isdigit((unsigned char)name.p[0]);
-}
-
-/** A pattern as bpftrace takes it: with *. */
-static bool is_pattern(struct str name)
-{
-	return str_is_made_of(name, ALPHABET_SYMBOLS) && str_find(name, '*') < name.n;
-}
-
-struct search {
-	struct arena *arena;
-	struct dwsrc *src;
-	struct str pattern;
-	struct context *near;
-	bool found;
-};
-
-static bool fits(void *ctx, const struct img_symbol *sym)
-{
-	struct search *s = ctx;
-	if (!str_glob(s->pattern, sym->name))
-		return true;
-	s->found = true;
-	context_add(s->arena, s->near, s->src, sym->addr);
-	return true;
-}
-
-/**
- * The file that defines the function; the executable before its libraries, as the linker would have
- * it.
- */
-static struct targetfile *find_function(const struct bind *b, struct str path, struct str name,
-					struct context *near)
-{
-	struct targetfile *first = NULL;
-	for (size_t i = 0; i < b->given->files->list.n; i++) {
-		struct targetfile *tf = &b->given->files->list.v[i];
-		uint64_t addr;
-		if (!is_meant(tf, path))
-			continue;
-		if (!first)
-			first = tf;
-		if (!is_symbol(name) && !is_pattern(name))
-			break; // for bpftrace to look up, in the first file
-		struct img *img = targetfile_open(b->given->files, tf);
-		if (img && is_pattern(name)) {
-			struct search search = {b->arena, tf->bin.src, name, near, false};
-			img_walk_functions(img, fits, &search);
-			if (search.found)
-				return tf;
-		} else if (img && img_find_function(img, name, &addr)) {
-			context_add(b->arena, near, tf->bin.src, addr);
-			return tf;
-		}
-	}
-	return is_symbol(name) || is_pattern(name) ? NULL : first;
-}
-
-struct nearest {
-	struct str wanted, mangled, name;
-	unsigned best;
-};
-
-static bool try_symbol(void *ctx, const struct img_symbol *sym)
-{
-	struct nearest *n = ctx;
-	if (str_has_prefix(sym->name, STR("_Z")) && str_contains(sym->name, n->mangled)) {
-		n->name = sym->name;
-		n->best = 0;
-	} else if (str_is_nearer(n->wanted, sym->name, &n->best)) {
-		n->name = sym->name;
-	}
-	return n->best > 0;
-}
-
-/** What the symbol of a C++ function has in it: db::commit is 2db6commit there. */
-static struct str mangle(struct arena *a, struct str name)
-{
-	struct str ret = STR("");
-	while (name.n) {
-		size_t n = str_find(name, ':');
-		if (n)
-			ret = str_printf(a, STR_FMT "%zu" STR_FMT, STR_ARG(ret), n,
-					 STR_ARG(str_slice(name, 0, n)));
-		name = str_from_offset(name, n + 1);
-	}
-	return ret;
-}
-
-static bool report_no_function(const struct bind *b, const struct token *at, struct str path,
-			       struct str name)
-{
-	bool is_scoped = str_contains(name, STR("::"));
-	struct nearest near = {
-	    .wanted = name, .mangled = mangle(b->arena, name), .best = is_scoped ? 1 : UINT_MAX};
-	struct img *first = NULL;
-	for (size_t i = 0; i < b->given->files->list.n; i++) {
-		struct targetfile *tf = &b->given->files->list.v[i];
-		struct img *img = is_meant(tf, path) ? targetfile_open(b->given->files, tf) : NULL;
-		if (img && near.best && (is_scoped || is_symbol(name)))
-			img_walk_functions(img, try_symbol, &near);
-		first = first ? first : img;
-	}
-	struct diag_place place = tok_place(at);
-	b->given->files->n_missing++;
-	if (is_scoped)
-		diag_error(b->diag, &place,
-			   STR_FMT ": colons separate the parts of a probe: use the function's "
-				   "symbol, as printed by nm",
-			   STR_ARG(name));
-	else
-		diag_error(b->diag, &place, "no function %s" STR_FMT " in %s or its libraries",
-			   is_pattern(name) ? "matches " : "", STR_ARG(name), bind_target_name(b));
-	if (first)
-		debugfile_note_stripped(first);
-	if (near.name.n)
-		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near.name));
-	return false;
-}
-
-const char *attach_callers(struct arena *a, const struct dwinlined *d)
-{
-	size_t n = d->n_callers < 3 ? d->n_callers : 3, others = d->n_callers - n;
-	struct str text = STR("");
-	for (size_t i = 0; i < n; i++)
-		text = str_printf(a, STR_FMT "%s" STR_FMT "()", STR_ARG(text),
-				  i == 0		  ? ""
-				  : i + 1 == n && !others ? " and "
-							  : ", ",
-				  STR_ARG(d->callers[i]));
-	if (others)
-		return arena_printf(a, STR_FMT " and %zu other%s", STR_ARG(text), others,
-				    others == 1 ? "" : "s");
-	return str_dup(a, text);
-}
-
-/**
- * The compiler has also put the function into others, where no uprobe is. Of a pattern the first such
- * function is named; one that means very many is not looked into.
- */
-static void warn_of_inlined(const struct bind *b, const struct token *at,
-			    const struct context *near, size_t from)
-{
-	enum { MANY = 300 };
-	struct diag_place place = tok_place(at);
-	const struct dwinlined *first = NULL;
-	size_t n = 0;
-	if (b->given->is_own || near->places.n - from > MANY)
-		return;
-	for (size_t i = from; i < near->places.n; i++) {
-		const struct dwinlined *d =
-		    dwsite_inlined_at(near->places.v[i].src, near->places.v[i].addr);
-		if (!d || !map_add(b->arena, &b->memory->reported_inlined, d->symbol))
-			continue;
-		first = first ? first : d;
-		n++;
-	}
-	if (!first)
-		return;
-	const char *more =
-	    n > 1 ? arena_printf(b->arena, "; %zu more functions that match have copies", n - 1)
-		  : "";
-	diag_finding(b->diag, "inlined", DIAG_WARNING, &place,
-		     "%zu inlined cop%s of " STR_FMT "() %s not seen by this probe: in %s%s",
-		     first->n, first->n == 1 ? "y" : "ies", STR_ARG(first->name),
-		     first->n == 1 ? "is" : "are", attach_callers(b->arena, first), more);
-}
-
-/** False where it was not inlined either. */
-static bool report_inlined_only(const struct bind *b, const struct token *at, struct str path,
-				struct str name)
-{
-	struct diag_place place = tok_place(at);
-	for (size_t i = 0; i < b->given->files->list.n; i++) {
-		struct targetfile *tf = &b->given->files->list.v[i];
-		if (!is_meant(tf, path) || !targetfile_open(b->given->files, tf))
-			continue;
-		const struct dwinlined *d = dwsite_inlined_named(tf->bin.src, name);
-		if (!d)
-			continue;
-		b->given->files->n_missing++;
-		diag_error(b->diag, &place, STR_FMT "() has no code to probe: it is inlined in %s",
-			   STR_ARG(d->name), attach_callers(b->arena, d));
-		return true;
-	}
-	return false;
-}
-
-/** What follows the path, colons and all. */
-static struct str join_fields(struct arena *a, const struct script_attach *at)
-{
-	struct str ret = at->fields.v[1];
-	for (size_t i = 2; i < at->fields.n; i++)
-		ret = str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(ret), STR_ARG(at->fields.v[i]));
-	return ret;
-}
-
-/**
- * uprobe:PATH:FUNCTION[+OFFSET] or uprobe:PATH:LANGUAGE:FUNCTION; the file is chosen, the rest
- * stays as written.
- */
-static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_clause *ret)
-{
-	struct str path = at->fields.v[0], rest = at->fields.v[at->fields.n - 1];
-	struct str name = str_slice(rest, 0, str_find(rest, '+'));
-	if (at->fields.n > 3 && !at->fields.v[2].n) // PATH:ns::FUNCTION
-		return report_no_function(b, at->node->first, path, join_fields(b->arena, at));
-	// With a language (uprobe:PATH:cpp:NAME) the name is one that only bpftrace demangles: any
-	// file with functions will do.
-	size_t n_before = ret->near.places.n;
-	struct targetfile *tf =
-	    find_function(b, path, at->fields.n == 2 ? name : STR("*"), &ret->near);
-	if (!tf && (at->absent = optional_covers(b, at, name)))
-		return true;
-	if (!tf && at->fields.n == 2 && report_inlined_only(b, at->node->first, path, name))
-		return false;
-	if (!tf)
-		return report_no_function(b, at->node->first, path, name);
-	const char *file = path_of(b, tf, at->node->first);
-	if (!file)
-		return false;
-	filter_named(b, tf);
-	warn_of_inlined(b, at->node->first, &ret->near, n_before);
-	if (b->given->verbose)
-		diag_note(b->diag, NULL, STR_FMT " is in " STR_FMT, STR_ARG(rest),
-			  STR_ARG(tf->path));
-	struct strbuf text;
-	strbuf_init(&text);
-	strbuf_addf(&text, STR_FMT ":%s", STR_ARG(at->kind), file);
-	for (size_t i = 1; i < at->fields.n; i++) {
-		struct str f = at->fields.v[i];
-		strbuf_addc(&text, ':');
-		strbuf_adds(&text, str_is_made_of(f, ALPHABET_ATTACH_FIELD)
-				       ? f
-				       : word_quote(b->arena, f).s);
-	}
-	change(b->arena, at->node, strbuf_str(&text));
-	strbuf_fini(&text);
-	b->found.n_attach++;
-	return true;
-}
-
 /** Has @img what @at names? Patterns, addresses and names of other languages are bpftrace's. */
 static bool has_it(struct img *img, const struct script_attach *at, struct str name)
 {
 	uint64_t addr;
 	struct sdt_list list;
 	if (at->provider->place != PLACE_USDT)
-		return at->fields.n != 2 || !is_symbol(name) || str_find(name, '@') < name.n ||
-		       img_find_function(img, name, &addr);
+		return at->fields.n != 2 || !codeattach_is_symbol(name) ||
+		       str_find(name, '@') < name.n || img_find_function(img, name, &addr);
 	struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR("");
 	sdt_read(img, &list);
 	return at->fields.n > 3 || is_wildcard(name) || is_wildcard(provider) ||
@@ -512,7 +242,7 @@ static bool names_file(const struct script_attach *at)
 static struct targetfile *find_file(const struct bind *b, struct str path)
 {
 	for (size_t i = 0; b->given->files && i < b->given->files->list.n; i++)
-		if (is_meant(&b->given->files->list.v[i], path))
+		if (path_means(&b->given->files->list.v[i], path))
 			return &b->given->files->list.v[i];
 	return NULL;
 }
@@ -594,14 +324,15 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	if (str_eqz(path, "__EXE__") && !b->given->files)
 		return bind_report_no_target(b, at->node->first);
 	const struct targetfile *tf = find_file(b, path);
-	if (!str_eqz(path, "__EXE__") && (!tf || tf->is_named))
+	bool is_bound = tf && (!tf->is_named || codeattach_finds(b, at));
+	if (!str_eqz(path, "__EXE__") && !is_bound)
 		good = check_elsewhere(b, at);
 	if (!good || (!tf && !str_eqz(path, "__EXE__"))) {
 		b->found.n_attach++;
 	} else if (is_usdt) {
 		good = at->fields.n > 3 || bind_usdt(b, at, ret);
 	} else {
-		good = bind_uprobe(b, at, ret);
+		good = codeattach_bind(b, at, ret);
 	}
 	ret->has_user |= !at->absent;
 	ret->has_uprobe |= !at->absent && !is_usdt;
@@ -622,7 +353,7 @@ static void add_costs(const struct bind *b, const struct script_attach *at, bool
 	for (size_t i = 0; i < b->given->files->list.n; i++) {
 		struct targetfile *tf = &b->given->files->list.v[i];
 		const struct sdt_list *list =
-		    is_meant(tf, at->fields.v[0]) ? targetfile_probes(b->given->files, tf) : NULL;
+		    path_means(tf, at->fields.v[0]) ? targetfile_probes(b->given->files, tf) : NULL;
 		for (const struct sdt_probe *p = NULL;
 		     list && (p = sdt_find(list, provider, name, p));) {
 			struct attach_match m = {tf, p};

@@ -11,7 +11,6 @@
 #define BIND_ATTACH_H
 
 #include "bind/bind.h"
-#include "dwarf/dwsite.h"
 
 /**
  * Before all clauses: puts the values of positional parameters in, and adds the files that the script
@@ -34,8 +33,6 @@ bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_c
 /** At most so many BPF programs come of what is bound: one for each site. */
 unsigned attach_count_programs(const struct bind *b);
 
-/** `a(), b() and 2 others`, in @a. */
-const char *attach_callers(struct arena *a, const struct dwinlined *d);
 /** Why this bpftrace cannot attach to the probe of @m, see attachable_why_not(); looked at once. */
 struct str attach_why_not(const struct bind *b, const struct attach_match *m);
 

@@ -268,13 +268,11 @@ static bool is_of_entries(const struct attach_clause *c)
 	size_t present = 0;
 	for (size_t i = 0; i < c->clause->attach.n; i++) {
 		const struct script_attach *at = &c->clause->attach.v[i];
-		struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : STR("");
 		if (at->absent)
 			continue; // it will be dropped, bind/optional.h
-		if (!provider_is_function(at->provider) || at->provider->place != PLACE_ENTRY ||
-		    at->fields.n != 2 || !str_is_made_of(name, ALPHABET_SYMBOL))
+		if (at->provider->place != PLACE_ENTRY || !at->n_entries)
 			return false;
-		present++;
+		present += at->n_entries;
 	}
 	return present && c->near.places.n == present;
 }

@@ -70,10 +70,32 @@ static bool is_quotable(struct arena *a, struct str path)
 	return str_eq(path, str_printable(a, path));
 }
 
+bool path_means(const struct targetfile *tf, struct str path)
+{
+	if (str_eqz(path, "__EXE__"))
+		return !tf->is_named;
+	// The script may name the file by any of its paths: what counts is the inode.
+	const struct proc_file *f = tf->mapped;
+	struct stat st, own;
+	if (!path_stat(path, &st) || (f && !f->have_id))
+		return str_eq(path, tf->path);
+	if (f)
+		return st.st_dev == f->dev && st.st_ino == f->ino;
+	return path_stat(tf->open_path, &own) && st.st_dev == own.st_dev && st.st_ino == own.st_ino;
+}
+
+/** Given a PID, bpftrace looks for the file among those that the process has mapped now. */
+static void filter_named(struct bind *b, const struct targetfile *tf)
+{
+	if (tf->is_named && b->found.scope == BIND_BY_PID)
+		b->found.scope = BIND_BY_FILTER;
+}
+
 const char *path_of(struct bind *b, const struct targetfile *tf, const struct token *at)
 {
 	const struct proc_file *f = tf->mapped;
 	struct arena *a = b->arena;
+	filter_named(b, tf);
 	struct str path = f && f->host_path.n ? f->host_path : tf->path;
 	bool follow = b->given->proc && f && b->found.scope != BIND_HOST;
 

@@ -21,6 +21,11 @@ bool path_stat(struct str path, struct stat *ret);
  */
 bool path_search(const struct bind *b, const struct token *at, struct str *path);
 /**
+ * Is @tf one of the files that @path (a field of an attach point) means: all for __EXE__, else the mapped
+ * file of that name?
+ */
+bool path_means(const struct targetfile *tf, struct str path);
+/**
  * The file's name for an attach point, quoted if need be; NULL with an error at @at when there is
  * none. found.scope becomes BIND_BY_FILTER when it does not work together with bpftrace's -p.
  */

@@ -15,7 +15,7 @@ const struct check_name check_names[] = {
     {"enum", "enumerator of a different enum"},
     {"floating-point", "floating-point number, which bpftrace does not support"},
     {"format", "conversion of printf() that does not fit its value"},
-    {"inlined", "inlined calls, which no probe sees"},
+    {"inlined", "inlined calls that a probe does not see"},
     {"kernel-type", "kernel struct in a clause of the program"},
     {"key", "map set under one key and read under another"},
     {"latency", "duration measured from a wrong start"},

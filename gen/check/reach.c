@@ -67,7 +67,7 @@ static void find_moved(const struct reach *r, const struct attach_clause *c,
 		char byte;
 		if (place->src == tf->bin.src &&
 		    img_read_code(tf->bin.img, place->addr, &byte, 1, &off))
-			add_unreachable(ret, at->fields.v[at->fields.n - 1], at, 1,
+			add_unreachable(ret, script_attach_name(r->b->arena, at), at, 1,
 					!proc_has_mapped(p, tf->mapped, off, false));
 	}
 }

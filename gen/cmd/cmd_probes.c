@@ -12,6 +12,7 @@
 #include "elf/debugfile.h"
 #include "dialect/dialect.h"
 #include "lang/vocabulary.h"
+#include "listing/lines_print.h"
 #include "listing/probes_print.h"
 #include "probe/attachable.h"
 #include "run/bpftrace.h"
@@ -41,6 +42,7 @@ struct listing {
 	size_t n_processes;
 	VEC(struct source) sources; /**< in the order given */
 	VEC(struct pattern) patterns;
+	VEC(struct source_lines) lines;
 	VEC(struct probes_file) files;
 	struct strbuf out;
 };
@@ -69,7 +71,7 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 			  STR_ARG(img->display_path), IMG_WHY_NOT_32BIT);
 	// Only files with probes stay open: a process has hundreds of others.
 	bool good = sdt_read(img, &f.probes);
-	if (good && f.probes.n_probes) {
+	if (good && (f.probes.n_probes || l->lines.n)) {
 		binary_init(&f.bin, img);
 		f.bin.cheap_only = !is_whole(l);
 	}
@@ -317,7 +319,21 @@ static void warn_of_moved_code(struct listing *l)
 			    l->files.v[i].pid, STR_ARG(l->files.v[i].path));
 }
 
-static void list(struct listing *l)
+static void list_lines(struct listing *l)
+{
+	for (size_t i = 0; i < l->lines.n; i++) {
+		const struct source_lines *lines = &l->lines.v[i];
+		bool found = false;
+		for (size_t k = 0; k < l->files.n && !found; k++)
+			found =
+			    lines_print(&l->arena, &l->diag, &l->files.v[k].bin, lines, l->verbose);
+		if (!found && l->files.n)
+			diag_error(&l->diag, NULL, "no file has debug information (-g) of " STR_FMT,
+				   STR_ARG(lines->file));
+	}
+}
+
+static void list_probes(struct listing *l)
 {
 	if (l->files.n || !l->diag.n_errors)
 		complain(l);
@@ -332,13 +348,20 @@ static void list(struct listing *l)
 		probes_print_verbose(stdout, l->files.v, l->files.n);
 	else
 		print_short(l);
-	for (size_t i = 0; i < l->files.n; i++)
-		binary_close(&l->files.v[i].bin);
 	if (!n && !l->patterns.n && !l->diag.n_errors)
 		fprintf(stderr,
 			l->n_processes ? "btgen: no file of process %s has USDT probes\n"
 				       : "btgen: %s has no USDT probes\n",
 			l->sources.v[0].text);
+}
+
+static void list(struct listing *l)
+{
+	list_lines(l);
+	if (!l->lines.n || l->patterns.n)
+		list_probes(l);
+	for (size_t i = 0; i < l->files.n; i++)
+		binary_close(&l->files.v[i].bin);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		diag_error(&l->diag, NULL, "cannot write the list");
 }
@@ -395,7 +418,8 @@ static const struct cmd_options options = {
 	     "  btgen probes -p 4242                         of all files a process has mapped\n"
 	     "  btgen probes -p 4242 'libc:mutex_*' setjmp   only some of them\n"
 	     "\n"
-	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?.\n"
+	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?. FILE:LINE or\n"
+	     "FILE:LINE-LINE lists source lines that can be probed instead.\n"
 	     "\n",
     .list = options_list,
     .notes = "\nExit status: 0, 1 if a file could not be read completely or a PATTERN matches\n"
@@ -416,8 +440,14 @@ int cmd_probes(int argc, char **argv)
 	if (status < 0) {
 		for (int i = optind; i < argc; i++) {
 			struct str text = skeleton_usdt_pattern(str_from(argv[i]));
-			vec_push(&l.arena, &l.patterns, (struct pattern){.text = text});
+			struct source_lines lines;
+			if (lines_print_parse(text, &lines))
+				vec_push(&l.arena, &l.lines, lines);
+			else
+				vec_push(&l.arena, &l.patterns, (struct pattern){.text = text});
 		}
+		if (l.json && l.lines.n)
+			diag_error(&l.diag, NULL, "--json lists probes, not source lines");
 		l.signatures = expand_signatures(&l.arena, &l.diag);
 		for (size_t i = 0; i < l.sources.n; i++)
 			add_source(&l, &l.sources.v[i]);

@@ -151,12 +151,33 @@ struct cost_list {
 	cost_names names;
 };
 
-static void add_cost_name(struct cost_list *l, struct str name, const struct provider *p)
+static void add_cost_name(struct cost_list *l, struct str name, struct str as,
+			  const struct provider *p)
 {
 	bool has_trap = p->memory == MEMORY_PROGRAM && p->place != PLACE_NONE;
 	unsigned n = has_trap + (has_trap && p->place == PLACE_RETURN);
-	if (map_add(l->arena, &l->seen, name))
-		vec_push(l->arena, &l->names, (struct cost_name){name, n});
+	if (map_add(l->arena, &l->seen, as.n ? as : name))
+		vec_push(l->arena, &l->names, (struct cost_name){name, as, n});
+}
+
+/** Functions and lines are places in the code: each is "uprobe:4515" there, or has a symbol. */
+static void add_places(struct cost_list *l, const struct script_attach *at)
+{
+	struct str name = name_of(l->arena, at);
+	for (size_t i = 0; i < at->bound.n; i++) {
+		struct str place = at->bound.v[i];
+		uint64_t addr;
+		for (size_t n; (n = str_find(place, ':')) < place.n;)
+			place = str_from_offset(place, n + 1);
+		if (str_to_u64(place, &addr))
+			place = str_printf(l->arena, "%llu", (unsigned long long)addr);
+		add_cost_name(
+		    l, name,
+		    str_printf(l->arena, "%s:" STR_FMT, at->provider->name, STR_ARG(place)),
+		    at->provider);
+	}
+	if (!at->bound.n)
+		add_cost_name(l, name, STR(""), at->provider);
 }
 
 /** What the clauses attach to: USDT probes by their names, others as the attach point has them. */
@@ -176,10 +197,10 @@ static cost_names list_cost_names(struct arena *a, const struct bind *b)
 							 STR_ARG(at->kind),
 							 STR_ARG(probe->provider),
 							 STR_ARG(probe->name)),
-					      at->provider);
+					      STR(""), at->provider);
 			}
 			if (!is_usdt || !bound->probes.n)
-				add_cost_name(&list, name_of(a, at), at->provider);
+				add_places(&list, at);
 		}
 	}
 	return list.names;

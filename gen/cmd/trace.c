@@ -22,7 +22,10 @@ static struct skeleton *collect(struct arena *a, struct diag *d, struct targetfi
 				struct condition *filter, const char *const *patterns, size_t n)
 {
 	struct skeleton *sk = arena_new(a, struct skeleton);
-	if (!skeleton_collect(sk, a, d, files, version, patterns, n))
+	bool needs_arguments =
+	    filter || req->start || (req->counts && !str_eqz(str_from(req->counts), "probe"));
+	if (!skeleton_collect(sk, a, d, files, version,
+			      needs_arguments ? SKELETON_NO_COPIES : SKELETON_COPIES, patterns, n))
 		return NULL;
 	sk->filter = filter;
 	sk->has_stack = req->has_stack;

@@ -25,6 +25,11 @@ struct safe_word word_spell(struct arena *a, struct str name)
 	return (struct safe_word){str_is_ident(name) ? name : str_to_ident(a, name)};
 }
 
+struct safe_word word_number(struct arena *a, uint64_t n)
+{
+	return (struct safe_word){str_printf(a, "0x%llx", (unsigned long long)n)};
+}
+
 struct safe_word word_join(struct arena *a, struct safe_word first, const char *between,
 			   struct safe_word second)
 {

@@ -28,6 +28,8 @@ bool word_take(struct str name, enum alphabet which, struct safe_word *ret);
 struct safe_word word_ident(struct arena *a, struct str name, const char *other, size_t n);
 /** btgen's own: retval; @z is not made of a name. */
 struct safe_word word_own(const char *z);
+/** 0x11a4 */
+struct safe_word word_number(struct arena *a, uint64_t n);
 /** @name with a _ for what an identifier cannot have. */
 struct safe_word word_spell(struct arena *a, struct str name);
 /** Two words with btgen's own @between: provider:name. */

@@ -183,6 +183,12 @@ QUIRK(dialect_mixes_signs, UPTO(23))
 QUIRK(dialect_has_signed_args, SINCE(24))
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
 QUIRK(dialect_counts_end_of_text, SINCE(23))
+/**
+ * Attaches to an address inside a function: 0.20 to 0.27, measured. Debian's 0.17 cannot tell where its
+ * instructions begin, and refuses, with --unsafe as well; the entry of a function it takes by its
+ * address, too: tests/live/places.t.
+ */
+QUIRK(dialect_attaches_inside, SINCE(20))
 /** args of functions, which bpftrace finds itself: tests/live/functions.t. */
 QUIRK(dialect_has_function_args, SINCE(19))
 /** interval:5s; before, interval:s:5 alone: tests/check/versions.cases. */

@@ -6,6 +6,7 @@
 #include "elf/debugfile.h"
 #include "dwarf/dwfilter.h"
 #include "dwarf/dwline.h"
+#include "dwarf/dwname.h"
 #include "dwarf/dwsplit.h"
 
 /** Some seconds. Large programs need less than a hundredth of it. */
@@ -128,6 +129,24 @@ static Dwarf_Die origin_of(Dwarf_Die die)
 	return die;
 }
 
+/** The scopes are those of the declaration. */
+static struct str written_name(struct dwsrc *src, Dwarf_Die die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die decl = origin_of(die), next;
+	struct str name = str_from(dwsrc_name(&decl));
+	if (dwarf_attr(&decl, DW_AT_specification, &attr) && dwarf_formref_die(&attr, &next))
+		decl = next;
+	struct str scope = dwname_scope_of(src, &decl);
+	return scope.n ? str_printf(src->arena, STR_FMT "::" STR_FMT, STR_ARG(scope), STR_ARG(name))
+		       : name;
+}
+
+struct str dwsite_written(struct dwsrc *src, const struct dwsite *s)
+{
+	return s->n_inner ? written_name(src, s->dies.v[s->n_inner - 1]) : STR("");
+}
+
 /** 0: there is none. */
 static Dwarf_Word number_of(Dwarf_Die *die, unsigned name)
 {
@@ -224,7 +243,8 @@ struct dwcopies {
 	struct map units;   // place of a unit's top DIE: it has been looked at
 	struct map origins; // place of a function's DIE -> struct dwinlined
 	struct map known;   // name, file and line of a function -> the same
-	bool has_all;	    // units
+	VEC(const struct dwinlined *) list;
+	bool has_all; // units
 };
 
 /** Without its directories; empty when not known. dwarf_decl_file() aborts where a .dwo file has no line table. */
@@ -265,16 +285,44 @@ static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 		ret = arena_new(src->arena, struct dwinlined);
 		ret->name = name;
 		ret->symbol = symbol;
+		ret->written = written_name(src, origin);
 		map_put(src->arena, &src->copies->known, key, ret);
+		vec_push(src->arena, &src->copies->list, ret);
 	}
 	map_put_ptr(src->arena, &src->copies->origins, origin.addr, ret);
 	return ret;
 }
 
-static void add_copy(struct dwinlined *to, struct str caller)
+/**
+ * Where @die, which is inlined, begins to be executed: DWARF 5, section 2.18; its entry may be an offset
+ * there. False where that is not known.
+ */
+static bool entry_of(Dwarf_Die *die, Dwarf_Addr *ret)
+{
+	Dwarf_Attribute at;
+	Dwarf_Addr base, first = 0, end;
+	Dwarf_Word off;
+	bool has_low = dwarf_lowpc(die, &base) == 0;
+	bool has_first = has_low || dwarf_ranges(die, 0, &base, &first, &end) > 0;
+	first = has_low ? base : first;
+	if (!dwarf_attr(die, DW_AT_entry_pc, &at)) {
+		*ret = first;
+		return has_first;
+	}
+	if (dwarf_formaddr(&at, ret) == 0)
+		return true;
+	*ret = first + (dwarf_formudata(&at, &off) == 0 ? off : 0);
+	return has_first;
+}
+
+static void add_copy(struct dwsrc *src, struct dwinlined *to, Dwarf_Die *die, struct str caller)
 {
 	enum { MOST = sizeof(to->callers) / sizeof(to->callers[0]) };
+	struct debuginfo *di;
+	Dwarf_Addr at;
 	to->n++;
+	if (img_debuginfo(src->img, &di) && entry_of(die, &at))
+		vec_push(src->arena, &to->entries, at + di->bias);
 	for (size_t i = 0; i < to->n_callers && i < MOST; i++)
 		if (str_eq(to->callers[i], caller))
 			return;
@@ -296,7 +344,7 @@ static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwar
 		if (is_function && !has_pcs(&die))
 			continue;
 		if (tag == DW_TAG_inlined_subroutine && !is_rest_of(&die, function))
-			add_copy(inlined_of(src, die),
+			add_copy(src, inlined_of(src, die), &die,
 				 function ? str_from(dwsrc_name(function)) : STR("?"));
 		if (is_function)
 			collect(src, w, &die, &die, depth + 1);
@@ -349,15 +397,24 @@ const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc)
 	return ret->n ? ret : NULL;
 }
 
-const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern)
+const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, size_t *i)
 {
 	if (!begin_copies(src))
 		return NULL;
 	collect_all(src);
-	for (struct map_entry *e = NULL; (e = map_next(&src->copies->known, e));) {
-		const struct dwinlined *d = e->value;
-		if (d->n && (str_glob(pattern, d->name) || str_glob(pattern, d->symbol)))
+	while (*i < src->copies->list.n) {
+		const struct dwinlined *d = src->copies->list.v[(*i)++];
+		if (d->n)
 			return d;
 	}
+	return NULL;
+}
+
+const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern)
+{
+	const struct dwinlined *d;
+	for (size_t i = 0; (d = dwsite_inlined_next(src, &i));)
+		if (str_glob(pattern, d->name) || str_glob(pattern, d->symbol))
+			return d;
 	return NULL;
 }

@@ -49,12 +49,15 @@ bool dwsite_may_read_lines(struct dwsrc *src, Dwarf_Die *unit);
 bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret);
 /** False, without a message, when no unit or function has code at link-time address @pc. */
 bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
-/** What compilers put of a function into those that call it, without a call: no uprobe sees it. */
+/** What compilers put of a function into those that call it, without a call. */
 struct dwinlined {
 	struct str name, symbol; /**< as the source and as symbol tables have it */
-	size_t n;		 /**< such copies */
-	struct str callers[3];	 /**< whose code they are in by the source; the first of them */
-	size_t n_callers;	 /**< all of them */
+	struct str written; /**< the name with its scopes: ns::Class::name */
+	VEC(uint64_t)
+	entries;  /**< link-time addresses where copies begin, as far as they are known */
+	size_t n; /**< such copies */
+	struct str callers[3]; /**< whose code they are in by the source; the first of them */
+	size_t n_callers;      /**< all of them */
 };
 
 /**
@@ -62,8 +65,12 @@ struct dwinlined {
  * only those of its own unit are counted: the others would take seconds.
  */
 const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc);
+/** All of them, one by one: *@i is 0 at first; NULL: there are no more. */
+const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, size_t *i);
 /** Any function whose name or symbol fits @pattern and of which there are copies, or NULL. */
 const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern);
+/** ns::Class::name of the innermost function. */
+struct str dwsite_written(struct dwsrc *src, const struct dwsite *s);
 /** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */
 bool dwsite_is_function(Dwarf_Die *die);
 

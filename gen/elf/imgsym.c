@@ -27,7 +27,8 @@ static void walk_symbol(struct walk *w, struct str name, unsigned info, unsigned
 	struct img_symbol sym = {.name = str_slice(name, 0, str_find(name, '@')),
 				 .addr = addr,
 				 .size = size,
-				 .is_local = info >> 4 == STB_LOCAL};
+				 .is_local = info >> 4 == STB_LOCAL,
+				 .is_ifunc = type == STT_GNU_IFUNC};
 	if (sym.name.n)
 		w->go_on = w->fn(w->ctx, &sym);
 }
@@ -153,6 +154,41 @@ bool img_find_function(struct img *img, struct str name, uint64_t *ret)
 	if (w.found)
 		*ret = w.addr;
 	return w.found;
+}
+
+static bool match_address(void *ctx, const struct img_symbol *sym)
+{
+	struct wanted *w = ctx;
+	w->found |= sym->addr == w->addr;
+	return !w->found;
+}
+
+bool img_is_function(struct img *img, uint64_t addr)
+{
+	struct wanted w = {.addr = addr};
+	img_walk_functions(img, match_address, &w);
+	return w.found;
+}
+
+bool img_find_ifunc_slot(struct img *img, uint64_t addr, uint64_t *ret)
+{
+	struct img_section s;
+	uint32_t wanted = img->machine == EM_AARCH64 ? R_AARCH64_IRELATIVE : R_X86_64_IRELATIVE;
+	for (unsigned i = 1; img->is64 && img_next_header(img, &i, &s);) {
+		if (s.type != SHT_RELA || !img_read_section(img, &s))
+			continue;
+		struct reader r;
+		size_t entry = sizeof(Elf64_Rela);
+		reader_init(&r, s.data.p, s.data.n / entry * entry, img->big);
+		while (!reader_at_end(&r)) {
+			uint64_t slot = reader_u64(&r), info = reader_u64(&r);
+			if (reader_u64(&r) != addr || (uint32_t)info != wanted)
+				continue;
+			*ret = slot;
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool match_global(void *ctx, const struct img_symbol *sym)

@@ -8,6 +8,7 @@ struct img_symbol {
 	struct str name;     /**< without the @VERSION that linkers add */
 	uint64_t addr, size; /**< link-time address; bytes */
 	bool is_local;	     /**< to its file, as far as the linker tells */
+	bool is_ifunc;	     /**< the loader calls it to get the function */
 };
 
 /**
@@ -16,6 +17,13 @@ struct img_symbol {
  * none.
  */
 bool img_find_function(struct img *img, struct str name, uint64_t *ret);
+/** A function begins at link-time address @addr. */
+bool img_is_function(struct img *img, uint64_t addr);
+/**
+ * Link-time address of a word that the loader sets to the function which the ifunc at @addr returns. False,
+ * without a message, when the image has none.
+ */
+bool img_find_ifunc_slot(struct img *img, uint64_t addr, uint64_t *ret);
 /** The symbols of the function at @addr are all local to their file, or there are none. */
 bool img_is_local(struct img *img, uint64_t addr);
 /**

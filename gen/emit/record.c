@@ -119,9 +119,9 @@ static struct str probe_of(const struct bind *b, const struct attach_clause *c)
 	struct str text = str_trim(print_text(b->arena, at->node));
 	if (c->probes.n || str_find(text, '*') < text.n || str_find(text, '?') < text.n)
 		return STR("");
-	if (at->fields.n == 2 && provider_is_function(at->provider))
+	if (at->fields.n >= 2 && provider_is_function(at->provider))
 		return str_printf(b->arena, STR_FMT ":" STR_FMT, STR_ARG(at->kind),
-				  STR_ARG(at->fields.v[at->fields.n - 1]));
+				  STR_ARG(script_attach_name(b->arena, at)));
 	return text;
 }
 

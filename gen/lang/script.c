@@ -72,6 +72,26 @@ static void add_text(struct parts *p, struct str text)
 	}
 }
 
+/** uprobe:PATH@FILE:LINE, as bpftrace writes a source line. */
+static void split_line(struct arena *a, struct script_attach *at)
+{
+	uint64_t line;
+	if (!provider_is_function(at->provider) || at->fields.n < 2 ||
+	    !str_to_u64(at->fields.v[1], &line))
+		return;
+	struct str path = at->fields.v[0];
+	size_t n = str_find(path, '@');
+	for (size_t i = n + 1; i < path.n; i++)
+		n = path.p[i] == '@' ? i : n;
+	if (n == path.n)
+		return;
+	vec_push(a, &at->fields, STR(""));
+	for (size_t i = at->fields.n - 1; i > 1; i--)
+		at->fields.v[i] = at->fields.v[i - 1];
+	at->fields.v[0] = str_slice(path, 0, n);
+	at->fields.v[1] = str_from_offset(path, n + 1);
+}
+
 void script_split_attach(struct arena *a, struct script_attach *at, char *const *values)
 {
 	struct parts p = {.arena = a, .at = at, .values = values};
@@ -95,6 +115,15 @@ void script_split_attach(struct arena *a, struct script_attach *at, char *const 
 	end_part(&p);
 	strbuf_fini(&p.text);
 	at->provider = vocabulary_provider(at->kind);
+	split_line(a, at);
+}
+
+struct str script_attach_name(struct arena *a, const struct script_attach *at)
+{
+	struct str ret = at->fields.n > 1 ? at->fields.v[1] : STR("");
+	for (size_t i = 2; i < at->fields.n; i++)
+		ret = str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(ret), STR_ARG(at->fields.v[i]));
+	return ret;
 }
 
 bool script_has_event(const struct script_clause *c)

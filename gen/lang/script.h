@@ -24,7 +24,7 @@ struct script_attach {
 	const struct provider *provider; /**< what that is */
 	/**
 	 * What stands between the colons after the kind, blanks trimmed, quotes of a quoted field
-	 * removed.
+	 * removed. The @ of `PATH@FILE:LINE` is one of these colons.
 	 */
 	VEC(struct str) fields;
 	/** "$2": the last positional parameter outside of quotes that has no value; or empty. */
@@ -32,6 +32,8 @@ struct script_attach {
 	unsigned n_missing; /**< how many have none */
 	/** For bind/: the attach points that take its place, where those are several. */
 	VEC(struct str) bound;
+	/** For bind/: so many functions, at whose entries and nowhere else it fires; 0: it is not known. */
+	unsigned n_entries;
 	/** For bind/: the script can do without it, and the target has no such probe or .. */
 	bool absent;
 	bool unattachable; /**< .. this bpftrace cannot attach to it */
@@ -86,6 +88,9 @@ bool script_has_event(const struct script_clause *c);
 
 /** Its kind and fields anew, with the values of $1, $2 ... (ends in NULL; or NULL: none is known). */
 void script_split_attach(struct arena *a, struct script_attach *at, char *const *values);
+
+/** What follows the file of @at, colons and all: a function, with its scopes, or FILE:LINE. */
+struct str script_attach_name(struct arena *a, const struct script_attach *at);
 
 /** The tag of a definition, empty when it has none. */
 struct str script_tag(const struct node *definition);

@@ -14,16 +14,16 @@ struct result {
  */
 static bool is_of_ends(const struct attach_clause *c)
 {
+	size_t n = 0;
 	for (size_t i = 0; i < c->clause->attach.n; i++) {
 		const struct script_attach *at = &c->clause->attach.v[i];
-		if (at->absent || !provider_is_function(at->provider) ||
-		    at->provider->place != PLACE_RETURN || at->fields.n != 2 ||
-		    !str_is_made_of(at->fields.v[1], ALPHABET_SYMBOL) ||
-		    str_contains(at->fields.v[1], STR(".isra.")) ||
-		    str_contains(at->fields.v[1], STR(".part.")))
+		struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : STR("");
+		if (at->absent || at->provider->place != PLACE_RETURN || !at->n_entries ||
+		    str_contains(name, STR(".isra.")) || str_contains(name, STR(".part.")))
 			return false;
+		n += at->n_entries;
 	}
-	return c->near.places.n && c->near.places.n == c->clause->attach.n;
+	return n && c->near.places.n == n;
 }
 
 static struct result read(const struct bind *b, const struct attach_clause *c)

@@ -156,7 +156,7 @@ static bool is_skipped(struct skeleton *sk, const struct targetfile *tf, const s
 void skeleton_add(struct skeleton *sk, struct skeleton_probe *p)
 {
 	uintptr_t first = (uintptr_t)map_get(&sk->named, p->label);
-	if (first)
+	if (first && sk->probes.v[first - 1].file != p->file)
 		p->needs_path = sk->probes.v[first - 1].needs_path = true;
 	vec_push(sk->arena, &sk->probes, *p);
 	if (!first)
@@ -252,10 +252,11 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 }
 
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
-		      struct targetfiles *files, unsigned version, const char *const *patterns,
-		      size_t n)
+		      struct targetfiles *files, unsigned version, enum skeleton_copies copies,
+		      const char *const *patterns, size_t n)
 {
 	*ret = (struct skeleton){.arena = a, .diag = d, .files = files, .version = version};
+	ret->copies = dialect_attaches_inside(version) ? copies : SKELETON_AS_NAMED;
 	bool good = true;
 	for (size_t i = 0; i < n; i++)
 		good &= add_pattern(ret, str_from(patterns[i]));

@@ -54,6 +54,13 @@ struct condition {
 	VEC(struct src_quote) written; /**< each token, wherever it was written to */
 };
 
+/** What becomes of the inlined copies of functions that are named. */
+enum skeleton_copies {
+	SKELETON_AS_NAMED, /**< what the name means in a template, bind/codeattach.h */
+	SKELETON_NO_COPIES,
+	SKELETON_COPIES /**< they are probes, too, without arguments */
+};
+
 struct skeleton {
 	struct arena *arena;
 	struct diag *diag;
@@ -63,9 +70,10 @@ struct skeleton {
 	unsigned n_places;	  /**< of them, see dialect_max_usdt() */
 	struct condition *filter; /**< the caller's: which events, or NULL */
 	bool has_stack;		  /**< likewise: the user stack is shown behind each event */
-	struct map known;	  /**< addresses of those in the lists of files */
-	struct map untyped;	  /**< paths of files without debug information */
-	struct map named;	  /**< label -> 1 + index of the first one in `probes` */
+	enum skeleton_copies copies;
+	struct map known;   /**< addresses of those in the lists of files */
+	struct map untyped; /**< paths of files without debug information */
+	struct map named;   /**< label -> 1 + index of the first one in `probes` */
 };
 
 /**
@@ -75,8 +83,8 @@ struct skeleton {
  * False without an error: no probe is left, which is said behind what was skipped.
  */
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
-		      struct targetfiles *files, unsigned version, const char *const *patterns,
-		      size_t n);
+		      struct targetfiles *files, unsigned version, enum skeleton_copies copies,
+		      const char *const *patterns, size_t n);
 /** NAME or PROVIDER:NAME of a pattern that is written as in a template: usdt:__EXE__:NAME. */
 struct str skeleton_usdt_pattern(struct str pattern);
 /** The attach point of @p and the filter, in front of a clause's block. */

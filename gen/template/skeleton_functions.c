@@ -1,15 +1,18 @@
 // -t 'uprobe:PATTERN': calls of functions with their parameters, 'uretprobe:PATTERN': with their results.
 //
-// Functions are those of the symbol tables, as bpftrace finds them by their names. A pattern means each
-// function once: of several names of one address the shortest is taken, and pieces that the compiler
-// has split off (f.cold, f.part.0) are no functions: bpftrace has no such names.
+// Those of a pattern are the functions of the symbol tables, as bpftrace finds them by their names, each
+// once: of several names of one address the shortest is taken, and pieces that the compiler has split off
+// (f.cold, f.part.0) are no functions: bpftrace has no such names. A name means what it does in a
+// template, probe/codeplace.h.
 #include "template/skeleton_priv.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "bind/attach.h"
+#include "bind/codeattach.h"
 #include "elf/debugfile.h"
+#include "elf/demangle.h"
 #include "elf/imgsym.h"
 #include "probe/funcargs.h"
 
@@ -20,7 +23,9 @@ struct function {
 	struct targetfile *file;
 	struct safe_word name;
 	uint64_t addr;
-	unsigned n_same; // others of that name in the file, at other addresses
+	struct str label; // as people write it
+	bool by_address;  // no name means it alone
+	bool is_copy;	  // it is inlined
 };
 
 struct finder {
@@ -32,63 +37,16 @@ struct finder {
 	struct map names, addrs;	 // of `at` -> 1 + index in `found`
 	struct map owners;		 // name -> the first file that has it
 	unsigned n_odd;			 // whose names bpftrace does not take
+	unsigned n_ifuncs;		 // that the loader chooses: only their names are here
 	unsigned n_unsized;		 // to which it does not attach
 	unsigned n_unknown;		 // whose parameters nothing tells
 	struct str unknown;		 // one of them
+	unsigned n_copies;		 // inlined, which are probes
 	const struct dwinlined *inlined; // a function that has such copies
 	size_t n_inlined;		 // how many have
 };
 
 // --- finding ---
-
-static bool is_piece(struct str name)
-{
-	return str_has_suffix(name, STR(".cold")) || str_contains(name, STR(".cold.")) ||
-	       str_contains(name, STR(".part."));
-}
-
-static bool is_writable(struct str name, struct safe_word *ret)
-{
-	return word_take(name, ALPHABET_SYMBOL, ret) && !(name.p[0] >= '0' && name.p[0] <= '9');
-}
-
-static bool take_symbol(void *ctx, const struct img_symbol *sym)
-{
-	struct finder *f = ctx;
-	struct arena *a = f->sk->arena;
-	struct safe_word name;
-	if (!str_glob(f->name, sym->name) || is_piece(sym->name))
-		return true;
-	if (!is_writable(sym->name, &name)) {
-		f->n_odd++;
-		return true;
-	}
-	// As _init and _fini: bpftrace ends when it is to attach to one.
-	if (!sym->size) {
-		f->n_unsized++;
-		return true;
-	}
-	if (!map_get(&f->owners, sym->name))
-		map_put(a, &f->owners, sym->name, f->at);
-	uintptr_t same_name = (uintptr_t)map_get(&f->names, sym->name);
-	uintptr_t same_addr = (uintptr_t)map_get_u64(&f->addrs, sym->addr);
-	if (same_name) {
-		struct function *other = &f->found.v[same_name - 1];
-		other->n_same += !same_addr && other->addr != sym->addr;
-		return true;
-	}
-	if (same_addr) {
-		struct function *other = &f->found.v[same_addr - 1];
-		if (name.s.n < other->name.s.n)
-			other->name = name;
-	} else {
-		vec_push(a, &f->found, (struct function){f->at, name, sym->addr, 0});
-		same_addr = f->found.n;
-		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
-	}
-	map_put(a, &f->names, sym->name, (void *)same_addr);
-	return true;
-}
 
 static struct str base_name(struct str path)
 {
@@ -104,6 +62,100 @@ static bool is_meant(const struct finder *f, const struct targetfile *tf)
 	       str_glob(f->file, base_name(tf->path));
 }
 
+static bool is_writable(struct str name, struct safe_word *ret)
+{
+	return word_take(name, ALPHABET_SYMBOL, ret) && !(name.p[0] >= '0' && name.p[0] <= '9');
+}
+
+static bool take_symbol(void *ctx, const struct img_symbol *sym)
+{
+	struct finder *f = ctx;
+	struct arena *a = f->sk->arena;
+	struct safe_word name;
+	if (!str_glob(f->name, sym->name) || codeplace_is_piece(sym->name))
+		return true;
+	if (!is_writable(sym->name, &name)) {
+		f->n_odd++;
+		return true;
+	}
+	if (sym->is_ifunc) {
+		f->n_ifuncs++;
+		return true;
+	}
+	// As _init and _fini: bpftrace ends when it is to attach to one.
+	if (!sym->size) {
+		f->n_unsized++;
+		return true;
+	}
+	if (!map_get(&f->owners, sym->name))
+		map_put(a, &f->owners, sym->name, f->at);
+	uintptr_t same_name = (uintptr_t)map_get(&f->names, sym->name);
+	uintptr_t same_addr = (uintptr_t)map_get_u64(&f->addrs, sym->addr);
+	if (same_name) {
+		struct function *other = &f->found.v[same_name - 1];
+		if (same_addr || other->addr == sym->addr)
+			return true;
+		other->by_address = true;
+	}
+	if (same_addr) {
+		struct function *other = &f->found.v[same_addr - 1];
+		if (name.s.n < other->name.s.n)
+			other->name = name;
+	} else {
+		vec_push(a, &f->found,
+			 (struct function){f->at, name, sym->addr, demangle_written(a, sym->name),
+					   same_name != 0, false});
+		same_addr = f->found.n;
+		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
+	}
+	map_put(a, &f->names, sym->name, (void *)same_addr);
+	return true;
+}
+
+/** What the name means in f->at, by codeplace.h. */
+static void take_places(struct finder *f, const struct codeplaces *places)
+{
+	struct arena *a = f->sk->arena;
+	for (size_t i = 0; i < places->list.n; i++) {
+		struct function fn = {.file = f->at, .label = f->name};
+		if (!places->list.v[i].is_ifunc || !is_writable(f->name, &fn.name))
+			continue;
+		map_put(a, &f->owners, f->name, f->at);
+		vec_push(a, &f->found, fn); // what the loader has chosen is found where it is bound
+		return;
+	}
+	for (size_t i = 0; i < places->list.n; i++) {
+		const struct codeplace *p = &places->list.v[i];
+		struct function fn = {f->at,   word_own("?"), p->addr,
+				      p->name, false,	      p->how == CODEPLACE_COPY};
+		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
+				p->how != CODEPLACE_ENTRY || !is_writable(p->symbol, &fn.name);
+		for (size_t k = 0; k < places->list.n; k++)
+			fn.by_address |= k != i && str_eq(places->list.v[k].symbol, p->symbol);
+		if (p->symbol.n && !map_get(&f->owners, p->symbol))
+			map_put(a, &f->owners, p->symbol, f->at);
+		// As _init and _fini: bpftrace ends when it is to attach to one.
+		if (!fn.is_copy && !p->size)
+			f->n_unsized++;
+		else if (!fn.is_copy || (f->sk->copies == SKELETON_COPIES && !f->is_return))
+			vec_push(a, &f->found, fn);
+	}
+}
+
+/** Functions that are only inlined, where no file has the name. */
+static void take_inlined(struct finder *f)
+{
+	struct targetfiles *files = f->sk->files;
+	for (size_t i = 0; i < files->list.n && !f->found.n && f->sk->copies == SKELETON_COPIES;
+	     i++) {
+		struct codeplaces places;
+		f->at = &files->list.v[i];
+		if (is_meant(f, f->at) && targetfile_open(files, f->at) &&
+		    codeplace_inlined(f->sk->arena, &f->at->bin, f->name, &places))
+			take_places(f, &places);
+	}
+}
+
 /** False when no file has the name that the pattern says. */
 static bool find_all(struct finder *f)
 {
@@ -116,8 +168,12 @@ static bool find_all(struct finder *f)
 		has_file = true;
 		struct img *img = targetfile_open(files, f->at);
 		f->names = f->addrs = (struct map){0};
-		if (img)
+		struct codeplaces places;
+		if (img &&
+		    (str_find(f->name, '*') < f->name.n || str_find(f->name, '?') < f->name.n))
 			img_walk_functions(img, take_symbol, f);
+		else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
+			take_places(f, &places);
 	}
 	return has_file;
 }
@@ -191,18 +247,17 @@ static void add_function(struct finder *f, const struct function *fn)
 				   .what = fn->name,
 				   .declaration = fn->name.s};
 	struct funcargs args;
-	p.label = word_join(sk->arena, word_own(p.kind), ":", fn->name).s;
+	p.label = str_printf(sk->arena, "%s:" STR_FMT, p.kind, STR_ARG(fn->label));
 	// __EXE__ means the first file that has it.
-	p.needs_path = f->file.n ? fn->file != &sk->files->list.v[0]
-				 : fn->file != map_get(&f->owners, fn->name.s);
-	if (fn->n_same)
-		diag_warning(sk->diag, NULL,
-			     "%u functions of " STR_FMT " are named " STR_FMT
-			     ": bpftrace attaches to the first",
-			     fn->n_same + 1, STR_ARG(fn->file->path), STR_ARG(fn->name.s));
-	if (!funcargs_read(fn->file->bin.src, fn->addr, &args)) {
+	p.needs_path = f->file.n || fn->by_address ? fn->file != &sk->files->list.v[0]
+						   : fn->file != map_get(&f->owners, fn->name.s);
+	if (fn->by_address)
+		p.what = word_number(sk->arena, fn->addr);
+	if (fn->is_copy) {
+		f->n_copies++;
+	} else if (!funcargs_read(fn->file->bin.src, fn->addr, &args)) {
 		f->n_unknown++;
-		f->unknown = fn->name.s;
+		f->unknown = fn->label;
 	} else {
 		p.declaration = funcargs_declaration(sk->arena, &args);
 		if (!f->is_return)
@@ -210,7 +265,8 @@ static void add_function(struct finder *f, const struct function *fn)
 		else
 			add_result(sk, &p, &args);
 	}
-	const struct dwinlined *inlined = dwsite_inlined_at(fn->file->bin.src, fn->addr);
+	const struct dwinlined *inlined =
+	    fn->is_copy ? NULL : dwsite_inlined_at(fn->file->bin.src, fn->addr);
 	f->n_inlined += inlined != NULL;
 	f->inlined = inlined && !f->inlined ? inlined : f->inlined;
 	skeleton_add(sk, &p);
@@ -226,7 +282,7 @@ struct nearest {
 static bool try_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct nearest *n = ctx;
-	if (!is_piece(sym->name) && str_is_nearer(n->wanted, sym->name, &n->best))
+	if (!codeplace_is_piece(sym->name) && str_is_nearer(n->wanted, sym->name, &n->best))
 		n->near = sym->name;
 	return n->best > 0;
 }
@@ -255,7 +311,7 @@ static bool report_none(struct finder *f, struct str pattern)
 		if (d)
 			return diag_note(f->sk->diag, NULL,
 					 STR_FMT "() is inlined in %s and has no code of its own",
-					 STR_ARG(d->name), attach_callers(f->sk->arena, d));
+					 STR_ARG(d->name), codeattach_callers(f->sk->arena, d));
 		if (img)
 			img_walk_functions(img, try_symbol, &nearest);
 		first = first ? first : img;
@@ -291,16 +347,26 @@ static bool report_too_many(struct finder *f, struct str pattern)
 
 static void report_less(struct finder *f)
 {
+	if (f->n_ifuncs)
+		diag_warning(f->sk->diag, NULL,
+			     "%u function%s skipped: the loader chooses %s code (ifunc)",
+			     f->n_ifuncs, f->n_ifuncs == 1 ? " is" : "s are",
+			     f->n_ifuncs == 1 ? "its" : "their");
 	if (f->n_odd)
 		diag_warning(f->sk->diag, NULL,
 			     "%u function%s skipped: bpftrace does not accept %s", f->n_odd,
 			     f->n_odd == 1 ? " is" : "s are",
 			     f->n_odd == 1 ? "its name" : "their names");
-	if (f->n_inlined)
+	if (f->n_copies)
+		diag_note(f->sk->diag, NULL,
+			  "%u inlined cop%s of " STR_FMT "() %s traced%s, without arguments",
+			  f->n_copies, f->n_copies == 1 ? "y" : "ies", STR_ARG(f->name),
+			  f->n_copies == 1 ? "is" : "are", f->n_copies < f->found.n ? ", too" : "");
+	else if (f->n_inlined)
 		diag_warning(
 		    f->sk->diag, NULL, "%zu inlined cop%s of " STR_FMT "() %s not seen: in %s%s",
 		    f->inlined->n, f->inlined->n == 1 ? "y" : "ies", STR_ARG(f->inlined->name),
-		    f->inlined->n == 1 ? "is" : "are", attach_callers(f->sk->arena, f->inlined),
+		    f->inlined->n == 1 ? "is" : "are", codeattach_callers(f->sk->arena, f->inlined),
 		    f->n_inlined == 1
 			? ""
 			: arena_printf(f->sk->arena, "; %zu more of these functions have copies",
@@ -315,13 +381,19 @@ static void report_less(struct finder *f)
 				 : arena_printf(f->sk->arena, " and %u others", f->n_unknown - 1));
 }
 
+/** One of the two colons of ns::name. */
+static bool is_scope(struct str name, size_t i)
+{
+	return (i && name.p[i - 1] == ':') || (i + 1 < name.n && name.p[i + 1] == ':');
+}
+
 /** uprobe:NAME, uretprobe:FILE:NAME; a path may have colons. */
 static void read_pattern(struct finder *f, struct str pattern)
 {
 	f->is_return = str_has_prefix(pattern, STR("uretprobe:"));
 	f->name = str_from_offset(pattern, str_find(pattern, ':') + 1);
-	for (size_t i = f->name.n; i > 0; i--)
-		if (f->name.p[i - 1] == ':') {
+	for (size_t i = str_find(f->name, '('); i > 0; i--)
+		if (f->name.p[i - 1] == ':' && !is_scope(f->name, i - 1)) {
 			f->file = str_slice(f->name, 0, i - 1);
 			f->name = str_from_offset(f->name, i);
 			return;
@@ -332,10 +404,6 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 {
 	struct finder f = {.sk = sk};
 	read_pattern(&f, pattern);
-	if (str_contains(pattern, STR("::")))
-		return diag_error(sk->diag, NULL,
-				  "'" STR_FMT "': use the function's symbol, as printed by nm",
-				  STR_ARG(pattern));
 	if (!find_all(&f)) {
 		sk->files->n_missing++;
 		return diag_error(sk->diag, NULL,
@@ -343,13 +411,15 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 				  STR_ARG(pattern), STR_ARG(f.file));
 	}
 	if (!f.found.n)
+		take_inlined(&f);
+	if (!f.found.n)
 		return report_none(&f, pattern);
 	if (f.found.n > MAX_FUNCTIONS)
 		return report_too_many(&f, pattern);
 	for (size_t i = 0; i < f.found.n; i++) {
 		struct str key = str_printf(
-		    sk->arena, "%s " STR_FMT " " STR_FMT, f.is_return ? "uretprobe" : "uprobe",
-		    STR_ARG(f.found.v[i].name.s), STR_ARG(f.found.v[i].file->path));
+		    sk->arena, "%s %llx " STR_FMT, f.is_return ? "uretprobe" : "uprobe",
+		    (unsigned long long)f.found.v[i].addr, STR_ARG(f.found.v[i].file->path));
 		if (map_add(sk->arena, &sk->known, key))
 			add_function(&f, &f.found.v[i]);
 	}

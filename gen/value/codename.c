@@ -1,6 +1,5 @@
 #include "value/codename.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/vec.h"
 #include "value/perfmap.h"
 #include "dwarf/dwsite.h"
+#include "elf/demangle.h"
 #include "elf/imgsym.h"
 #include "process/mapped.h"
 
@@ -54,8 +54,6 @@ struct codename {
 	VEC(struct module) modules;
 	struct perfmap jit;
 	uint64_t looked_at, look_took; // us
-	char *(*demangle)(const char *, char *, size_t *, int *);
-	void *cxx; // of dlopen()
 };
 
 static uint64_t now_us(void)
@@ -192,32 +190,10 @@ static struct symbol *find_symbol(struct file *f, uint64_t addr)
 	return NULL;
 }
 
-#ifdef IS_STATIC
-char *__cxa_demangle(const char *name, char *out, size_t *n, int *status); // of libstdc++
-#endif
-
-/** As __cxa_demangle() writes it: the library that every bpftrace needs has it. */
 static void demangle(struct codename *c, struct symbol *s)
 {
 	s->is_demangled = true;
-	if (!str_has_prefix(s->name, STR("_Z")))
-		return;
-#ifdef IS_STATIC
-	c->demangle = __cxa_demangle;
-#else
-	if (!c->cxx) {
-		c->cxx = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-		void *f = c->cxx ? dlsym(c->cxx, "__cxa_demangle") : NULL;
-		memcpy(&c->demangle, &f, sizeof(f)); // ISO C has no cast for that
-	}
-#endif
-	if (!c->demangle)
-		return;
-	int status = 0;
-	char *text = c->demangle(str_dup(c->arena, s->name), NULL, NULL, &status);
-	if (text && status == 0)
-		s->name = str_from(arena_strdup(c->arena, text));
-	free(text);
+	s->name = demangle_written(c->arena, s->name);
 }
 
 static void read_symbols(struct codename *c, struct file *f)
@@ -365,6 +341,4 @@ void codename_close(struct codename *c)
 		img_close(c->files.v[i]->img);
 	}
 	perfmap_fini(&c->jit);
-	if (c->cxx)
-		dlclose(c->cxx);
 }

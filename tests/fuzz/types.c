@@ -7,6 +7,7 @@
 //
 // Nothing is expected but that it comes back, soon, with an error or without.
 #include <elf.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "probe/argsrc.h"
+#include "probe/codeplace.h"
 #include "ctype/closure.h"
 #include "ctype/cprint.h"
 #include "ctype/enumtab.h"
@@ -135,6 +137,25 @@ static void use_probes(struct arena *a, struct binary *b)
 	}
 }
 
+/** What names of functions and source lines mean. */
+static void use_places(struct arena *a, struct binary *b)
+{
+	struct dwunit u = {0};
+	struct codeplaces places;
+	struct codeplace_lines statements;
+	const struct dwinlined *d;
+	size_t n = 0;
+	for (size_t i = 0; n < 4 && (d = dwsite_inlined_next(b->src, &i)); n++) {
+		codeplace_function(a, b, d->name, &places);
+		codeplace_inlined(a, b, d->symbol, &places);
+		for (size_t k = 0; k < places.list.n && k < 4; k++)
+			codeplace_where(a, b, places.list.v[k].addr, true);
+	}
+	for (n = 0; n < 4 && b->src->dbg && dwsrc_next_unit(b->src, &u); n++)
+		codeplace_find_lines(b->src, str_from(dwarf_diename(&u.die)), 1, n % 2 ? 9 : UINT_MAX,
+				 &statements);
+}
+
 static void find_btf(void *ctx, unsigned kind, struct str name)
 {
 	struct type_source *btf = ctx;
@@ -198,6 +219,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		for (uint64_t pc = 0; pc < 4 && src->dbg; pc++)
 			use_site(&arena, src, entry + pc);
 		use_probes(&arena, &bin);
+		use_places(&arena, &bin);
 		struct code b;
 		code_init(&b);
 		cprint_definitions(&b, &c, &(struct cprint_options){.asserts = true});

@@ -25,11 +25,20 @@ volatile int sink;
 int far(int n); int far(int n) { return in_header(n) + in_header(sink); }
 EOF
 said() { # FUNCTION
-	"$btgen" check --for 0.23 -x "$tmp/app" -e "uprobe:__EXE__:$1 { @ = count(); }" 2>&1
+	"$btgen" check --for 0.17 -x "$tmp/app" -e "uprobe:__EXE__:$1 { @ = count(); }" 2>&1
 }
 places() { # FUNCTION: for a breakpoint, as gdb knows them
 	gdb -nx -batch -ex "break $1" "$tmp/app" 2>/dev/null |
 		sed -n 's/^Breakpoint 1.*(\([0-9]*\) locations.*/\1/p; t; s/^Breakpoint 1.*/1/p'
+}
+begins() { # FUNCTION: where readelf or gdb has a block, or a piece of one, begin
+	{
+		readelf --debug-dump=info,Ranges,addr -W "$tmp/app" 2>/dev/null
+		gdb -nx -batch -ex "break $1" -ex "info breakpoints" "$tmp/app" 2>/dev/null
+	} | grep -o '\b\(0x\)\?[0-9a-f]\{4,16\}\b' | sed 's/^\(0x\)\?0*/0x/' | sort -u
+}
+attached() { # FUNCTION: to which addresses
+	"$btgen" expand --for 0.23 -x "$tmp/app" -e "uprobe:__EXE__:$1 { @ = count(); }" 2>/dev/null | grep -o ':0x[0-9a-f]*' | tr -d : | sort -u
 }
 for how in "gcc -O2" "gcc -O2 -flto -ffat-lto-objects" "gcc -O2 -gdwarf-4" "gcc -O3 -gsplit-dwarf" "clang -O2"; do
 	command -v "${how%% *}" >/dev/null || { skip "$how" "no ${how%% *}"; continue; }
@@ -39,9 +48,12 @@ for how in "gcc -O2" "gcc -O2 -flto -ffat-lto-objects" "gcc -O2 -gdwarf-4" "gcc 
 		nm "$tmp/app" | grep -q " [tT] $f$" || continue # all of it is inlined
 		n=$(said $f | sed -n 's/.*warning: \([0-9]*\) inlined cop.* of.*/\1/p')
 		is "$((${n:-0} + 1))" "$(places $f)" "$how: copies of $f() are counted as gdb does"
+		is "$(attached $f | wc -l)" "$(($(places $f) - 1))" "$how: a newer bpftrace traces each of them"
+		is "$(attached $f | comm -23 - <(begins $f))" "" "$how: where its code begins"
 	done
 	like "$(said only)" 'error: only\(\) has no code to probe: it is inlined in a\(\)' \
 		"$how: a function that is only inlined"
+	is "$(attached only | wc -l)" "$(places only)" "$how: a newer bpftrace traces its copy"
 done
 gcc -O2 -g -o "$tmp/app" "$tmp/one.c" "$tmp/two.c" || exit 1
 like "$(said both)" 'warning: 5 inlined copies of both\(\) are not seen by this probe: in [a-d, main()]*, [a-d, main()]* and 1 other  \[inlined\]' \
@@ -72,4 +84,59 @@ else
 	skip "a function that is split" "this gcc splits none"
 fi
 like "$(said again)" 'inlined cop(y|ies) of again\(\) (is|are) not seen by this probe: in again\(\)' "a function that calls itself has copies"
+
+# Clones and parts, as gcc names them.
+cat >"$tmp/clones.c" <<'EOF'
+volatile int sink;
+__attribute__((noinline)) int clone(int n) { return n + sink; }
+__attribute__((noinline)) int whole(int n) { return n - sink; }
+__attribute__((noinline)) int other(int n) { return n * sink; }
+__attribute__((noinline)) int rest(int n) { return n ^ sink; }
+int main(int argc, char **argv) { (void)argv; return clone(argc) + whole(argc) + other(argc) + rest(argc); }
+EOF
+gcc -O2 -g -o "$tmp/app" "$tmp/clones.c" || exit 1
+objcopy --redefine-sym clone=clone.isra.0 --redefine-sym other=whole.constprop.0 --redefine-sym rest=rest.part.0 "$tmp/app"
+where() { printf '0x%x' "0x$(nm "$tmp/app" | sed -n "s/ T $1\$//p")"; }
+is "$(attached clone)" "$(where clone.isra.0)" "a function that is only there as a clone"
+like "$("$btgen" expand --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = count(); }')" ":whole, uprobe:.*:$(where whole.constprop.0) " "a clone beside the function"
+like "$("$btgen" check -v --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = count(); }' 2>&1)" 'is clone whole.constprop.0' "-v names it"
+like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = sum(arg0); }' 2>&1)" \
+	'warning: 1 clone of whole\(\) is not seen by this probe, as its parameters may be others: whole.constprop.0  \[inlined\]' \
+	"it is not attached to where its registers may hold other things"
+like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:clone { @ = sum(arg0); }' 2>&1)" \
+	'warning: clone.isra.0 is a clone whose parameters may be others' "nor in silence where there is nothing else"
+is "$(said rest | grep -v '\^\|uprobe:')" "<command line>:1:1: error: no function rest in $tmp/app or its libraries
+btgen: note: rest.part.0 is a part that gcc has split off rest(): it does not run at each call" "a part of a function is none"
+cat >"$tmp/chosen.c" <<'EOF'
+static int fast(int n) { return n + 1; }
+static int (*choose(void))(int) { return fast; }
+int pick(int n) __attribute__((ifunc("choose")));
+int main(int argc, char **argv) { (void)argv; return pick(argc); }
+EOF
+if gcc -O1 -g -o "$tmp/app" "$tmp/chosen.c" 2>/dev/null; then
+	like "$(said pick)" 'error: pick\(\) is chosen when the program is loaded \(ifunc\), and what was chosen is not known' "an ifunc, without a process"
+else
+	skip "an ifunc" "this compiler has none"
+fi
+
+# Names of Rust, in both manglings.
+cat >"$tmp/names.rs" <<'EOF'
+mod acme {
+    pub struct Server { pub v: u32 }
+    impl Server {
+        #[inline(never)] pub fn handle(&self, n: u32) -> u32 { self.v + n + std::process::id() }
+        #[inline(always)] pub fn quick(&self, n: u32) -> u32 { self.v ^ n ^ std::process::id() }
+    }
+}
+fn main() { let s = acme::Server { v: 3 }; println!("{} {}", s.handle(4), s.quick(5)); }
+EOF
+for mangling in legacy v0; do
+	command -v rustc >/dev/null || { skip "Rust, $mangling" "no rustc"; continue; }
+	rustc -g -O -C symbol-mangling-version=$mangling -o "$tmp/app" "$tmp/names.rs" 2>/dev/null ||
+		rustc -g -O -Z unstable-options -C symbol-mangling-version=$mangling -o "$tmp/app" "$tmp/names.rs" 2>/dev/null ||
+		{ skip "Rust, $mangling" "this rustc does not have it"; continue; }
+	symbol=$(nm "$tmp/app" | sed -n 's/.* [tT] \(.*6handle.*\)$/\1/p' | grep acme)
+	like "$("$btgen" expand --for 0.17 -x "$tmp/app" -e 'uprobe:__EXE__:names::acme::Server::handle { @ = count(); }' 2>&1)" ":$symbol " "Rust, $mangling: a method"
+	is "$(attached names::acme::Server::quick | wc -l)" 1 "Rust, $mangling: one that is inlined"
+done
 done_testing

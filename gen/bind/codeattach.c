@@ -1,0 +1,627 @@
+#include "bind/codeattach.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "bind/optional.h"
+#include "bind/path.h"
+#include "code/code.h"
+#include "dialect/dialect.h"
+#include "dwarf/dwfilter.h"
+#include "elf/debugfile.h"
+#include "elf/demangle.h"
+#include "elf/imgsym.h"
+#include "lang/change.h"
+
+/** Each is a program that bpftrace compiles and attaches; and patterns are not looked into beyond it. */
+enum { MANY = 300 };
+
+/** An attach point, and what it turns out to mean. */
+struct attaching {
+	struct bind *b;
+	struct script_attach *at;
+	struct attach_clause *ret;
+	struct str path, name;
+	struct diag_place place;
+	struct targetfile *file;
+	struct codeplaces places;
+};
+
+bool codeattach_is_symbol(struct str name)
+{
+	return str_is_made_of(name, ALPHABET_SYMBOL) && !isdigit((unsigned char)name.p[0]);
+}
+
+/** A pattern as bpftrace takes it: with *. */
+static bool is_pattern(struct str name)
+{
+	return str_is_made_of(name, ALPHABET_SYMBOLS) && str_find(name, '*') < name.n;
+}
+
+/** As the source has it: acme::server::handle(int). */
+static bool is_written(struct str name)
+{
+	return str_contains(name, STR("::")) || str_find(name, '(') < name.n;
+}
+
+/** The next file that the attach point means, opened; @i is 0 at first. */
+static struct targetfile *next_file(const struct bind *b, struct str path, size_t *i)
+{
+	while (*i < b->given->files->list.n) {
+		struct targetfile *tf = &b->given->files->list.v[(*i)++];
+		if (path_means(tf, path) && targetfile_open(b->given->files, tf))
+			return tf;
+	}
+	return NULL;
+}
+
+// --- what is wrong
+
+struct nearest {
+	struct arena *arena;
+	struct str wanted, name;
+	unsigned best;
+};
+
+/** Of C++ the function of that name in another scope, too. */
+static bool try_symbol(void *ctx, const struct img_symbol *sym)
+{
+	struct nearest *n = ctx;
+	struct str name = demangle_name(n->arena, sym->name);
+	if (codeplace_is_piece(sym->name))
+		return true;
+	if (str_has_suffix(name, str_printf(n->arena, "::" STR_FMT, STR_ARG(n->wanted)))) {
+		n->name = name;
+		n->best = 0;
+	} else if (str_is_nearer(n->wanted, name, &n->best)) {
+		n->name = name;
+	}
+	return n->best > 0;
+}
+
+static bool report_no_function(struct attaching *w)
+{
+	const struct bind *b = w->b;
+	struct nearest near = {b->arena, str_slice(w->name, 0, str_find(w->name, '(')), STR(""),
+			       UINT_MAX};
+	struct img *first = NULL;
+	struct targetfile *tf;
+	for (size_t i = 0; (tf = next_file(b, w->path, &i));) {
+		if (near.best && !w->places.piece.n && !is_pattern(w->name))
+			img_walk_functions(tf->bin.img, try_symbol, &near);
+		first = first ? first : tf->bin.img;
+	}
+	b->given->files->n_missing++;
+	diag_error(b->diag, &w->place, "no function %s" STR_FMT " in %s or its libraries",
+		   is_pattern(w->name) ? "matches " : "", STR_ARG(w->name), bind_target_name(b));
+	if (w->places.piece.n)
+		return diag_note(b->diag, NULL,
+				 STR_FMT " is a part that gcc has split off " STR_FMT
+					 "(): it does not run at each call",
+				 STR_ARG(w->places.piece), STR_ARG(w->name));
+	if (first)
+		debugfile_note_stripped(first);
+	if (near.name.n)
+		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near.name));
+	return false;
+}
+
+const char *codeattach_callers(struct arena *a, const struct dwinlined *d)
+{
+	size_t n = d->n_callers < 3 ? d->n_callers : 3, others = d->n_callers - n;
+	struct str text = STR("");
+	for (size_t i = 0; i < n; i++)
+		text = str_printf(a, STR_FMT "%s" STR_FMT "()", STR_ARG(text),
+				  i == 0		  ? ""
+				  : i + 1 == n && !others ? " and "
+							  : ", ",
+				  STR_ARG(d->callers[i]));
+	if (others)
+		return arena_printf(a, STR_FMT " and %zu other%s", STR_ARG(text), others,
+				    others == 1 ? "" : "s");
+	return str_dup(a, text);
+}
+
+/**
+ * The compiler has also put the function into others, where no uprobe is. Of a pattern the first such
+ * function is named.
+ */
+static void warn_of_inlined(const struct bind *b, const struct diag_place *at,
+			    const struct context *near, size_t from, const char *advice)
+{
+	const struct dwinlined *first = NULL;
+	size_t n = 0;
+	if (b->given->is_own || near->places.n - from > MANY)
+		return;
+	for (size_t i = from; i < near->places.n; i++) {
+		const struct dwinlined *d =
+		    dwsite_inlined_at(near->places.v[i].src, near->places.v[i].addr);
+		if (!d || !map_add(b->arena, &b->memory->reported_inlined, d->symbol))
+			continue;
+		first = first ? first : d;
+		n++;
+	}
+	if (!first)
+		return;
+	const char *more =
+	    n > 1 ? arena_printf(b->arena, "; %zu more functions that match have copies", n - 1)
+		  : "";
+	diag_finding(b->diag, "inlined", DIAG_WARNING, at,
+		     "%zu inlined cop%s of " STR_FMT "() %s not seen by this probe: in %s%s",
+		     first->n, first->n == 1 ? "y" : "ies", STR_ARG(first->name),
+		     first->n == 1 ? "is" : "are", codeattach_callers(b->arena, first), more);
+	if (advice)
+		diag_note(b->diag, NULL, "%s", advice);
+}
+
+// --- places
+
+static bool is_return(const struct attaching *w)
+{
+	return w->at->provider->place == PLACE_RETURN;
+}
+
+/** The clause, or a macro that it may call, reads registers of a call. */
+static bool reads_arguments(const struct attaching *w)
+{
+	const struct script_clause *c = w->ret->clause;
+	bool reads = c->args.n || c->named_args.n;
+	for (size_t i = 0; i < w->b->found.script.clauses.n; i++) {
+		const struct script_clause *other = w->b->found.script.clauses.v[i];
+		reads |= other->node->kind == NODE_MACRO && other->args.n;
+	}
+	return reads;
+}
+
+/** The script pairs calls of the function with their returns, which inlined copies do not have. */
+static bool has_return(const struct attaching *w)
+{
+	for (size_t i = 0; i < w->b->found.script.clauses.n; i++) {
+		const struct script_clause *c = w->b->found.script.clauses.v[i];
+		for (size_t k = 0; k < c->attach.n; k++) {
+			const struct script_attach *at = &c->attach.v[k];
+			if (at->provider->place == PLACE_RETURN &&
+			    provider_is_function(at->provider) &&
+			    str_eq(script_attach_name(w->b->arena, at), w->name))
+				return true;
+		}
+	}
+	return false;
+}
+
+/** Why inlined copies are not attached to; NULL: they are. */
+static const char *why_no_copies(const struct attaching *w)
+{
+	if (is_return(w) || has_return(w))
+		return "an inlined copy does not return";
+	if (!dialect_attaches_inside(w->b->given->version))
+		return arena_printf(w->b->arena,
+				    "bpftrace " DIALECT_FMT
+				    " attaches to the beginnings of functions only",
+				    DIALECT_ARG(w->b->given->version));
+	if (reads_arguments(w))
+		return "an inlined copy has no argN and args: use vars.NAME";
+	return w->places.n_inlined > MANY ? "there are too many of them" : NULL;
+}
+
+static void keep(struct codeplaces *p, bool copies, bool clones)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->list.n; i++) {
+		enum codeplace_how how = p->list.v[i].how;
+		if ((how != CODEPLACE_COPY || copies) && (how != CODEPLACE_CLONE || clones))
+			p->list.v[n++] = p->list.v[i];
+	}
+	p->list.n = n;
+}
+
+/** argN of a clone may be another parameter than that of the function. */
+static void choose_clones(struct attaching *w)
+{
+	const struct bind *b = w->b;
+	size_t n_entries = 0, n_clones = 0;
+	const struct codeplace *first = NULL;
+	for (size_t i = 0; i < w->places.list.n; i++) {
+		const struct codeplace *p = &w->places.list.v[i];
+		n_entries += p->how == CODEPLACE_ENTRY;
+		n_clones += p->how == CODEPLACE_CLONE;
+		first = !first && p->how == CODEPLACE_CLONE ? p : first;
+	}
+	if (!first || !reads_arguments(w))
+		return;
+	if (n_entries)
+		keep(&w->places, true, false);
+	if (n_entries && !b->given->is_own)
+		diag_finding(b->diag, "inlined", DIAG_WARNING, &w->place,
+			     "%zu clone%s of " STR_FMT "() %s not seen by this probe, as %s "
+			     "parameters may be others: " STR_FMT,
+			     n_clones, n_clones == 1 ? "" : "s", STR_ARG(w->name),
+			     n_clones == 1 ? "is" : "are", n_clones == 1 ? "its" : "their",
+			     STR_ARG(first->symbol));
+	else if (w->ret->clause->args.n)
+		diag_warning(b->diag, &w->place,
+			     STR_FMT
+			     " is a clone whose parameters may be others than those of " STR_FMT
+			     "(): argN is right only if it has them all; use args.NAME",
+			     STR_ARG(first->symbol), STR_ARG(w->name));
+}
+
+/** False, with an error, when nothing is left. */
+static bool choose(struct attaching *w)
+{
+	const struct bind *b = w->b;
+	const char *why = why_no_copies(w);
+	const struct dwinlined *d = w->places.inlined;
+	choose_clones(w);
+	if (d && why)
+		keep(&w->places, false, true);
+	if (!w->places.list.n) {
+		b->given->files->n_missing++;
+		diag_error(b->diag, &w->place,
+			   STR_FMT "() has no code to probe: it is inlined in %s", STR_ARG(d->name),
+			   codeattach_callers(b->arena, d));
+		return diag_note(b->diag, NULL, "%s", why);
+	}
+	if (d && !why && w->places.n_inlined && !b->given->is_own &&
+	    map_add(b->arena, &b->memory->reported_inlined, d->symbol))
+		diag_note(b->diag, NULL, "%zu inlined cop%s of " STR_FMT "() %s traced%s: in %s%s",
+			  w->places.n_inlined, w->places.n_inlined == 1 ? "y" : "ies",
+			  STR_ARG(d->name), w->places.n_inlined == 1 ? "is" : "are",
+			  w->places.n_inlined < w->places.list.n ? ", too" : "",
+			  codeattach_callers(b->arena, d),
+			  dwfilter_is_large(w->file->bin.src) &&
+				  w->places.n_inlined < w->places.list.n
+			      ? "; in so much debug information copies in other source files are "
+				"not looked for"
+			      : "");
+	return true;
+}
+
+// --- writing
+
+/** The symbol where bpftrace finds that place by it, else the address. */
+static struct str spell_place(const struct attaching *w, const struct codeplace *p)
+{
+	bool is_one = p->symbol.n && p->how == CODEPLACE_ENTRY &&
+		      str_is_made_of(p->symbol, ALPHABET_ATTACH_FIELD);
+	for (size_t i = 0; i < w->places.list.n; i++) {
+		const struct codeplace *other = &w->places.list.v[i];
+		is_one &= other == p || !str_eq(other->symbol, p->symbol);
+	}
+	return is_one ? p->symbol : str_printf(w->b->arena, "0x%" PRIx64, p->addr);
+}
+
+static void note_file(const struct attaching *w, struct str where)
+{
+	if (w->b->given->verbose)
+		diag_note(w->b->diag, NULL, STR_FMT " is in " STR_FMT "%s" STR_FMT,
+			  STR_ARG(w->name), STR_ARG(w->file->path), where.n ? ", " : "",
+			  STR_ARG(where));
+}
+
+static void note_place(const struct attaching *w, const struct codeplace *p)
+{
+	static const char *const hows[] = {"", "clone ", "inlined copy of ", ""};
+	struct str where = codeplace_where(w->b->arena, &w->file->bin, p->addr, true);
+	diag_note(w->b->diag, NULL, "0x%" PRIx64 " is %s" STR_FMT "%s" STR_FMT, p->addr,
+		  hows[p->how], STR_ARG(p->how == CODEPLACE_CLONE ? p->symbol : p->name),
+		  where.n ? ", " : "", STR_ARG(where));
+}
+
+/** Writes an attach point for each place. */
+static bool write_places(struct attaching *w)
+{
+	struct bind *b = w->b;
+	const char *file = path_of(b, w->file, w->at->node->first);
+	struct strbuf text;
+	if (!file)
+		return false;
+	note_file(w, STR(""));
+	strbuf_init(&text);
+	bool are_entries = true;
+	for (size_t i = 0; i < w->places.list.n; i++) {
+		const struct codeplace *p = &w->places.list.v[i];
+		struct str one = str_printf(b->arena, STR_FMT ":%s:" STR_FMT, STR_ARG(w->at->kind),
+					    file, STR_ARG(spell_place(w, p)));
+		vec_push(b->arena, &w->at->bound, one);
+		strbuf_addz(&text, i ? ", " : "");
+		strbuf_adds(&text, one);
+		context_add(b->arena, &w->ret->near, w->file->bin.src, p->addr);
+		are_entries &=
+		    p->how == CODEPLACE_ENTRY || (p->how == CODEPLACE_CLONE && !is_return(w));
+		if (b->given->verbose && (w->places.list.n > 1 || p->how != CODEPLACE_ENTRY))
+			note_place(w, p);
+		b->found.n_attach++;
+	}
+	w->at->n_entries = are_entries ? (unsigned)w->places.list.n : 0;
+	change(b->arena, w->at->node, strbuf_str(&text));
+	strbuf_fini(&text);
+	return true;
+}
+
+// --- functions
+
+/** The executable before its libraries, as the linker would have it; what is only inlined at last. */
+static bool find_function(struct attaching *w)
+{
+	struct str piece = STR("");
+	for (size_t i = 0; (w->file = next_file(w->b, w->path, &i));) {
+		if (codeplace_function(w->b->arena, &w->file->bin, w->name, &w->places))
+			return true;
+		piece = piece.n ? piece : w->places.piece;
+	}
+	for (size_t i = 0; (w->file = next_file(w->b, w->path, &i));)
+		if (codeplace_inlined(w->b->arena, &w->file->bin, w->name, &w->places))
+			return true;
+	w->places.piece = piece;
+	return false;
+}
+
+/** What the loader has chosen for an ifunc is in a word of the process, set for the file's own calls. */
+static bool read_ifunc(const struct attaching *w, uint64_t *addr)
+{
+	const struct proc_file *f = w->file->mapped;
+	struct img *img = w->file->bin.img;
+	uint64_t bias, slot, value;
+	if (!f || !w->b->given->proc || !img_load_bias(img, f->start, f->offset, &bias) ||
+	    !img_find_ifunc_slot(img, *addr, &slot))
+		return false;
+	int mem = proc_open_file(PROCFS, w->b->given->proc->pid, "mem");
+	bool found = mem >= 0 && file_read_at(mem, &value, sizeof(value), slot + bias) &&
+		     img_is_function(img, value - bias);
+	if (mem >= 0)
+		close(mem);
+	if (found)
+		*addr = value - bias;
+	return found;
+}
+
+/** Of several versions of a symbol those that nobody in the file calls are not known. */
+static bool resolve_ifuncs(struct attaching *w)
+{
+	struct codeplaces *p = &w->places;
+	size_t n = 0, n_ifuncs = 0;
+	struct map seen = {0};
+	for (size_t i = 0; i < p->list.n; i++)
+		n_ifuncs += p->list.v[i].is_ifunc;
+	for (size_t i = 0; n_ifuncs && i < p->list.n; i++)
+		p->list.v[i].symbol = STR(""); // bpftrace would take what the loader calls
+	for (size_t i = 0; i < p->list.n; i++) {
+		struct codeplace at = p->list.v[i];
+		bool is_known = !at.is_ifunc || read_ifunc(w, &at.addr);
+		if (is_known && map_add_u64(w->b->arena, &seen, at.addr))
+			p->list.v[n++] = at;
+	}
+	p->list.n = n;
+	if (n || !n_ifuncs)
+		return true;
+	return diag_error(w->b->diag, &w->place,
+			  STR_FMT
+			  "() is chosen when the program is loaded (ifunc), and what was "
+			  "chosen is not known: use the name of that function, or an address",
+			  STR_ARG(w->name));
+}
+
+static bool bind_function(struct attaching *w)
+{
+	if (!find_function(w)) {
+		w->at->absent = optional_covers(w->b, w->at, w->name);
+		return w->at->absent || report_no_function(w);
+	}
+	bool has_copies = w->places.inlined != NULL;
+	if (!resolve_ifuncs(w) || !choose(w))
+		return false;
+	size_t from = w->ret->near.places.n;
+	bool good = write_places(w);
+	if (has_copies && why_no_copies(w))
+		warn_of_inlined(w->b, &w->place, &w->ret->near, from,
+				reads_arguments(w) ? why_no_copies(w) : NULL);
+	return good;
+}
+
+// --- what bpftrace looks up
+
+struct search {
+	struct arena *arena;
+	struct dwsrc *src;
+	struct str pattern;
+	struct context *near;
+	bool found;
+};
+
+static bool fits(void *ctx, const struct img_symbol *sym)
+{
+	struct search *s = ctx;
+	if (!str_glob(s->pattern, sym->name))
+		return true;
+	s->found = true;
+	context_add(s->arena, s->near, s->src, sym->addr);
+	return true;
+}
+
+static bool find_pattern(struct attaching *w)
+{
+	for (size_t i = 0; (w->file = next_file(w->b, w->path, &i));) {
+		struct search s = {w->b->arena, w->file->bin.src, w->name, &w->ret->near, false};
+		img_walk_functions(w->file->bin.img, fits, &s);
+		if (s.found)
+			return true;
+	}
+	return false;
+}
+
+/** put+4 and 0x11a4; a name of another language is not known. */
+static bool find_address(struct attaching *w)
+{
+	size_t plus = str_find(w->name, '+');
+	uint64_t off = 0, addr = 0;
+	struct str name = str_slice(w->name, 0, plus);
+	bool has_off = str_to_u64(str_from_offset(w->name, plus + 1), &off) || plus == w->name.n;
+	for (size_t i = 0; (w->file = next_file(w->b, w->path, &i));) {
+		bool is_address = str_to_u64(name, &addr);
+		if (!is_address && codeattach_is_symbol(name) &&
+		    !img_find_function(w->file->bin.img, name, &addr))
+			continue;
+		if (has_off && (is_address || codeattach_is_symbol(name)))
+			context_add(w->b->arena, &w->ret->near, w->file->bin.src, addr + off);
+		w->at->n_entries = is_address && plus == w->name.n;
+		return true;
+	}
+	return false;
+}
+
+/** The file is chosen, the rest stays as written: patterns, addresses, LANGUAGE:FUNCTION. */
+static bool bind_as_written(struct attaching *w)
+{
+	struct bind *b = w->b;
+	size_t from = w->ret->near.places.n;
+	struct strbuf text;
+	uint64_t addr;
+	if (!(is_pattern(w->name) ? find_pattern(w) : find_address(w))) {
+		w->at->absent = optional_covers(b, w->at, w->name);
+		return w->at->absent || report_no_function(w);
+	}
+	const char *file = path_of(b, w->file, w->at->node->first);
+	if (!file)
+		return false;
+	if (is_pattern(w->name))
+		warn_of_inlined(b, &w->place, &w->ret->near, from, NULL);
+	note_file(w, str_to_u64(w->name, &addr)
+			 ? codeplace_where(b->arena, &w->file->bin, addr, true)
+			 : STR(""));
+	strbuf_init(&text);
+	strbuf_addf(&text, STR_FMT ":%s", STR_ARG(w->at->kind), file);
+	for (size_t i = 1; i < w->at->fields.n; i++) {
+		struct str f = w->at->fields.v[i];
+		strbuf_addc(&text, ':');
+		strbuf_adds(&text, str_is_made_of(f, ALPHABET_ATTACH_FIELD)
+				       ? f
+				       : word_quote(b->arena, f).s);
+	}
+	if (w->at->n_entries)
+		vec_push(b->arena, &w->at->bound, str_copy(b->arena, strbuf_str(&text)));
+	change(b->arena, w->at->node, strbuf_str(&text));
+	strbuf_fini(&text);
+	b->found.n_attach++;
+	return true;
+}
+
+// --- source lines
+
+/** Of the files that the attach point means, the first that has the source file. */
+static bool find_line(struct attaching *w, struct str file, unsigned line,
+		      struct codeplace_lines *ret)
+{
+	struct targetfile *tf;
+	*ret = (struct codeplace_lines){0};
+	for (size_t i = 0; (tf = next_file(w->b, w->path, &i));) {
+		struct codeplace_lines s;
+		codeplace_find_lines(tf->bin.src, file, line, line, &s);
+		if (s.file.n) {
+			w->file = tf;
+			*ret = s;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool check_line(struct attaching *w, struct str file, unsigned line,
+		       const struct codeplace_lines *s)
+{
+	const struct bind *b = w->b;
+	if (s->other.n)
+		return diag_error(b->diag, &w->place,
+				  STR_FMT " is ambiguous: " STR_FMT " or " STR_FMT
+					  "? Write more of its path",
+				  STR_ARG(file), STR_ARG(s->file), STR_ARG(s->other));
+	if (!s->list.n && s->next)
+		return diag_error(b->diag, &w->place,
+				  STR_FMT ":%u has no code: the next line that has some is %u",
+				  STR_ARG(file), line, s->next);
+	if (!s->list.n)
+		return diag_error(b->diag, &w->place,
+				  STR_FMT ":%u has no code, and no line after it has any",
+				  STR_ARG(file), line);
+	if (s->list.n > MANY)
+		return diag_error(b->diag, &w->place,
+				  STR_FMT ":%u is at %zu places: at most %d can be traced at once",
+				  STR_ARG(file), line, s->list.n, MANY);
+	return true;
+}
+
+/** A place inside a function, where this bpftrace cannot attach; NULL: there is none. */
+static const struct codeplace *find_inside(const struct attaching *w)
+{
+	for (size_t i = 0; i < w->places.list.n; i++) {
+		const struct codeplace *p = &w->places.list.v[i];
+		if (!dialect_attaches_inside(w->b->given->version) &&
+		    !img_is_function(w->file->bin.img, p->addr))
+			return p;
+	}
+	return NULL;
+}
+
+static bool bind_line(struct attaching *w, struct str file, unsigned line)
+{
+	const struct bind *b = w->b;
+	struct codeplace_lines s;
+	if (is_return(w))
+		return diag_error(b->diag, &w->place, "a source line has no return");
+	if (!find_line(w, file, line, &s)) {
+		b->given->files->n_missing++;
+		diag_error(b->diag, &w->place, "no source file " STR_FMT " in %s or its libraries",
+			   STR_ARG(file), bind_target_name(b));
+		return diag_note(b->diag, NULL, "lines are known of what is compiled with -g");
+	}
+	if (!check_line(w, file, line, &s))
+		return false;
+	for (size_t i = 0; i < s.list.n; i++)
+		vec_push(b->arena, &w->places.list,
+			 (struct codeplace){
+			     .how = CODEPLACE_LINE, .addr = s.list.v[i].addr, .name = w->name});
+	if (find_inside(w))
+		return diag_error(b->diag, &w->place,
+				  "bpftrace " DIALECT_FMT
+				  " attaches to the beginnings of functions only: " STR_FMT
+				  " is inside of one",
+				  DIALECT_ARG(b->given->version), STR_ARG(w->name));
+	if (w->ret->clause->named_args.n)
+		return diag_error(
+		    b->diag, &w->place,
+		    "args are those of a call, which a source line is not: use vars.NAME");
+	if (reads_arguments(w))
+		diag_finding(b->diag, "argument", DIAG_WARNING, &w->place,
+			     "argN is a register, which holds an argument only where the function "
+			     "begins: use vars.NAME");
+	return write_places(w);
+}
+
+bool codeattach_bind(struct bind *b, struct script_attach *at, struct attach_clause *ret)
+{
+	struct attaching w = {.b = b,
+			      .at = at,
+			      .ret = ret,
+			      .path = at->fields.v[0],
+			      .name = script_attach_name(b->arena, at),
+			      .place = tok_place(at->node->first)};
+	struct str file;
+	unsigned line;
+	if (at->fields.n == 3 && codeplace_parse_line(w.name, &file, &line))
+		return bind_line(&w, file, line);
+	bool is_scoped = at->fields.n > 3 && !at->fields.v[2].n; // PATH:ns::FUNCTION
+	if ((at->fields.n == 2 || is_scoped) &&
+	    (codeattach_is_symbol(w.name) || is_written(w.name)))
+		return bind_function(&w);
+	return bind_as_written(&w);
+}
+
+bool codeattach_finds(const struct bind *b, const struct script_attach *at)
+{
+	struct attaching w = {.b = (struct bind *)b, .path = at->fields.v[0]};
+	w.name = script_attach_name(b->arena, at);
+	return at->fields.n != 2 || !codeattach_is_symbol(w.name) || find_function(&w);
+}

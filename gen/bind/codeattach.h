@@ -1,0 +1,24 @@
+/**
+ * codeattach - attach points of functions and source lines, bound to places in the code.
+ *
+ * A function that its symbol finds alone keeps it, `uprobe:PATH:put`, as do patterns and what only
+ * bpftrace looks up. All else is attached to by address, which every bpftrace takes for that of the
+ * link, of programs of any kind: `uprobe:PATH:0x11a0, uprobe:PATH:0x11c4`.
+ */
+#ifndef BIND_CODEATTACH_H
+#define BIND_CODEATTACH_H
+
+#include "bind/bind.h"
+#include "dwarf/dwsite.h"
+#include "probe/codeplace.h"
+
+/** Binds @at, a uprobe or uretprobe, and adds its places to @ret; false after an error. */
+bool codeattach_bind(struct bind *b, struct script_attach *at, struct attach_clause *ret);
+/** Has a file that @at means what it names? */
+bool codeattach_finds(const struct bind *b, const struct script_attach *at);
+/** Can the symbol table answer? Not for addresses and names of C++. */
+bool codeattach_is_symbol(struct str name);
+/** `a(), b() and 2 others`, in @a. */
+const char *codeattach_callers(struct arena *a, const struct dwinlined *d);
+
+#endif

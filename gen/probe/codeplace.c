@@ -1,0 +1,323 @@
+#include "probe/codeplace.h"
+
+#include <dwarf.h>
+#include <limits.h>
+
+#include "elf/debugfile.h"
+#include "elf/demangle.h"
+#include "elf/imgsym.h"
+
+bool codeplace_is_piece(struct str symbol)
+{
+	return str_has_suffix(symbol, STR(".cold")) || str_contains(symbol, STR(".cold.")) ||
+	       str_contains(symbol, STR(".part."));
+}
+
+struct finder {
+	struct arena *a;
+	struct dwsrc *src;
+	struct str name;
+	struct map addrs, exact;
+	struct codeplaces *ret;
+	VEC(struct codeplace) mangled; // of another name than that symbol
+};
+
+static struct str base_of(struct str symbol)
+{
+	return str_slice(symbol, 0, str_find(symbol, '.'));
+}
+
+/** As written; that of Rust's newer mangling the debug information has. */
+static struct str name_of(struct finder *f, const struct img_symbol *sym)
+{
+	struct dwsite site;
+	struct str name = demangle_symbol(f->a, sym->name);
+	uint64_t n_before = f->src->n_visits;
+	if (!name.n && dwsrc_open_whole(f->src) && dwsite_at(f->src, sym->addr, &site))
+		name = dwsite_written(f->src, &site);
+	dwsite_spend(f->src, n_before);
+	return name;
+}
+
+static bool take_symbol(void *ctx, const struct img_symbol *sym)
+{
+	struct finder *f = ctx;
+	struct str base = base_of(sym->name);
+	bool is_exact = str_eq(sym->name, f->name), is_base = base.n && str_eq(base, f->name);
+	bool may_fit = !is_base && demangle_may_fit(f->name, sym->name);
+	struct str name = may_fit ? name_of(f, sym) : STR("");
+	bool is_mangled = name.n && demangle_fits(f->a, f->name, name);
+	if (!is_exact && !is_base && !is_mangled)
+		return true;
+	if (!is_exact && codeplace_is_piece(sym->name)) {
+		f->ret->piece = sym->name;
+		return true;
+	}
+	struct codeplace p = {.how = is_exact || base.n == sym->name.n ? CODEPLACE_ENTRY
+								       : CODEPLACE_CLONE,
+			      .addr = sym->addr,
+			      .size = sym->size,
+			      .is_ifunc = sym->is_ifunc,
+			      .symbol = sym->name,
+			      .name = name.n ? name : demangle_written(f->a, sym->name)};
+	if (is_mangled) {
+		vec_push(f->a, &f->mangled, p);
+		return true;
+	}
+	if (is_exact)
+		map_add_u64(f->a, &f->exact, sym->addr);
+	if (map_add_u64(f->a, &f->addrs, sym->addr))
+		vec_push(f->a, &f->ret->list, p);
+	return true;
+}
+
+/** Copies of @d, which are at no place that is in the list already. */
+static void add_copies(struct finder *f, const struct dwinlined *d)
+{
+	struct str name = demangle_symbol(f->a, d->symbol);
+	name = name.n ? name : d->written;
+	f->ret->inlined = f->ret->inlined ? f->ret->inlined : d;
+	for (size_t i = 0; i < d->entries.n; i++) {
+		if (!map_add_u64(f->a, &f->addrs, d->entries.v[i]))
+			continue;
+		vec_push(f->a, &f->ret->list,
+			 (struct codeplace){
+			     .how = CODEPLACE_COPY, .addr = d->entries.v[i], .name = name});
+		f->ret->n_inlined++;
+	}
+}
+
+static bool is_meant(struct finder *f, const struct dwinlined *d)
+{
+	struct str name = demangle_symbol(f->a, d->symbol);
+	if (str_eq(d->symbol, f->name))
+		return true;
+	if (name.n)
+		return demangle_fits(f->a, f->name, name);
+	return demangle_fits(f->a, f->name, d->written);
+}
+
+bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
+			struct codeplaces *ret)
+{
+	struct finder f = {.a = a, .src = bin->src, .name = name, .ret = ret};
+	const struct dwinlined *d;
+	*ret = (struct codeplaces){0};
+	img_walk_functions(bin->img, take_symbol, &f);
+	for (size_t i = 0; !f.exact.n && i < f.mangled.n; i++)
+		if (map_add_u64(a, &f.addrs, f.mangled.v[i].addr))
+			vec_push(a, &ret->list, f.mangled.v[i]);
+	size_t n_functions = ret->list.n;
+	for (size_t i = 0; i < n_functions; i++)
+		if ((d = dwsite_inlined_at(bin->src, ret->list.v[i].addr)))
+			add_copies(&f, d);
+	return n_functions > 0;
+}
+
+bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name, struct codeplaces *ret)
+{
+	struct finder f = {.a = a, .name = name, .ret = ret};
+	const struct dwinlined *d;
+	*ret = (struct codeplaces){0};
+	for (size_t i = 0; (d = dwsite_inlined_next(bin->src, &i));)
+		if (is_meant(&f, d))
+			add_copies(&f, d);
+	return ret->inlined != NULL;
+}
+
+bool codeplace_parse_line(struct str text, struct str *file, unsigned *line)
+{
+	uint64_t n;
+	size_t colon = text.n;
+	while (colon && text.p[colon - 1] != ':')
+		colon--;
+	if (colon < 2 || !str_to_u64(str_from_offset(text, colon), &n) || !n || n > UINT_MAX)
+		return false;
+	*file = str_slice(text, 0, colon - 1);
+	*line = (unsigned)n;
+	return true;
+}
+
+struct str codeplace_where(struct arena *a, struct binary *bin, uint64_t addr, bool with_line)
+{
+	struct dwsite site;
+	uint64_t n_before = bin->src->n_visits;
+	bool found = dwsrc_open_whole(bin->src) && dwsite_at(bin->src, addr, &site);
+	dwsite_spend(bin->src, n_before);
+	if (!found)
+		return STR("");
+	struct str ret = str_printf(a, STR_FMT "()", STR_ARG(site.function));
+	if (site.caller.n)
+		ret =
+		    str_printf(a, STR_FMT " in " STR_FMT "()", STR_ARG(ret), STR_ARG(site.caller));
+	return with_line && site.line ? str_printf(a, STR_FMT " at " STR_FMT ":%u", STR_ARG(ret),
+						   STR_ARG(site.file), site.line)
+				      : ret;
+}
+
+// --- source lines
+
+struct line_finder {
+	struct dwsrc *src;
+	struct str file;
+	unsigned first, last;
+	uint64_t bias;
+	struct map seen;  // address and line
+	struct map names; // of this unit: libdw's name of a file that is meant
+	struct codeplace_lines *ret;
+};
+
+/** @dir/@path without . and .. in it. */
+static struct str whole_path(struct arena *a, struct str dir, struct str path)
+{
+	struct str parts[64], ret = STR("");
+	size_t n = 0;
+	if (!str_has_prefix(path, STR("/")) && dir.n)
+		path = str_printf(a, STR_FMT "/" STR_FMT, STR_ARG(dir), STR_ARG(path));
+	bool is_absolute = str_has_prefix(path, STR("/"));
+	for (struct str rest = path; rest.n;) {
+		struct str part = str_slice(rest, 0, str_find(rest, '/'));
+		rest = str_from_offset(rest, part.n + 1);
+		if (!part.n || str_eqz(part, "."))
+			continue;
+		if (n == sizeof(parts) / sizeof(parts[0]))
+			return path;
+		if (str_eqz(part, "..") && n && !str_eqz(parts[n - 1], ".."))
+			n--;
+		else
+			parts[n++] = part;
+	}
+	for (size_t i = 0; i < n; i++)
+		ret = str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(ret), i || is_absolute ? "/" : "",
+				 STR_ARG(parts[i]));
+	return ret;
+}
+
+static bool ends_in(struct str path, struct str file)
+{
+	while (str_take(&file, STR("./")))
+		;
+	return str_eq(path, file) || (str_has_suffix(path, file) && path.n > file.n && file.n &&
+				      (file.p[0] == '/' || path.p[path.n - file.n - 1] == '/'));
+}
+
+/** Names of @unit's files that are meant; false when it has none. */
+static bool find_files(struct line_finder *f, Dwarf_Die *unit)
+{
+	Dwarf_Attribute at;
+	Dwarf_Files *files;
+	size_t n;
+	const char *dir = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &at));
+	f->names = (struct map){0};
+	if (!dwsite_may_read_lines(f->src, unit) || dwarf_getsrcfiles(unit, &files, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const char *name = dwarf_filesrc(files, i, NULL, NULL);
+		struct str path = str_from(name);
+		size_t slash = f->file.n;
+		while (slash && f->file.p[slash - 1] != '/')
+			slash--;
+		if (!name || !str_has_suffix(path, str_from_offset(f->file, slash)))
+			continue;
+		path = whole_path(f->src->arena, str_from(dir), path);
+		if (!ends_in(path, f->file))
+			continue;
+		map_put_ptr(f->src->arena, &f->names, name, str_dup(f->src->arena, path));
+	}
+	return f->names.n > 0;
+}
+
+/** The innermost block or function around @addr, or NULL. */
+static const void *block_at(struct line_finder *f, uint64_t addr)
+{
+	struct dwsite site;
+	uint64_t n_before = f->src->n_visits;
+	bool found = dwsite_at(f->src, addr, &site) && site.dies.n;
+	dwsite_spend(f->src, n_before);
+	return found ? site.dies.v[0].addr : NULL;
+}
+
+struct row {
+	uint64_t addr;
+	unsigned line;	  // 0: another file's, or the end of a sequence
+	const char *path; // of the file that is meant, or NULL
+};
+
+static void read_row(struct line_finder *f, Dwarf_Line *l, bool is_end, struct row *ret)
+{
+	Dwarf_Addr addr = 0;
+	int line = 0;
+	const char *name = dwarf_linesrc(l, NULL, NULL);
+	ret->path = name ? map_get_ptr(&f->names, name) : NULL;
+	dwarf_lineaddr(l, &addr);
+	dwarf_lineno(l, &line);
+	ret->addr = addr + f->bias;
+	ret->line = ret->path && !is_end && line > 0 ? (unsigned)line : 0;
+}
+
+/** The file that has code at @r is the one that is meant, unless there was another. */
+static void note_file(struct line_finder *f, const struct row *r)
+{
+	struct str path = str_from(r->path);
+	if (!f->ret->file.n)
+		f->ret->file = path;
+	else if (!str_eq(path, f->ret->file))
+		f->ret->other = path;
+}
+
+static void add_row(struct line_finder *f, const struct row *r, const struct row *before)
+{
+	uint64_t off;
+	char byte;
+	// Of functions that the linker has removed there is no code.
+	if (!img_read_code(f->src->img, r->addr, &byte, 1, &off))
+		return;
+	note_file(f, r);
+	if (r->line > f->last && (!f->ret->next || r->line < f->ret->next))
+		f->ret->next = r->line;
+	if (r->line < f->first || r->line > f->last)
+		return;
+	struct str key = str_printf(f->src->arena, "%llx %u", (unsigned long long)r->addr, r->line);
+	if (!map_add(f->src->arena, &f->seen, key))
+		return;
+	if (before->line == r->line && before->path == r->path &&
+	    block_at(f, before->addr) == block_at(f, r->addr))
+		return;
+	vec_push(f->src->arena, &f->ret->list, (struct codeplace_line){r->addr, r->line});
+}
+
+static void find_in_unit(struct line_finder *f, Dwarf_Die *unit)
+{
+	Dwarf_Lines *lines;
+	size_t n;
+	struct row before = {0};
+	if (!unit->cu || !find_files(f, unit) || dwarf_getsrclines(unit, &lines, &n) != 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *l = dwarf_onesrcline(lines, i);
+		bool begins = false, is_end = false;
+		struct row r;
+		if (!l || dwarf_linebeginstatement(l, &begins) != 0 ||
+		    dwarf_lineendsequence(l, &is_end) != 0 || (!begins && !is_end))
+			continue;
+		read_row(f, l, is_end, &r);
+		if (r.line)
+			add_row(f, &r, &before);
+		before = r;
+	}
+}
+
+void codeplace_find_lines(struct dwsrc *src, struct str file, unsigned first, unsigned last,
+			  struct codeplace_lines *ret)
+{
+	struct debuginfo *di;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit;
+	*ret = (struct codeplace_lines){0};
+	if (!file.n || !dwsrc_open_whole(src) || !img_debuginfo(src->img, &di))
+		return;
+	struct line_finder f = {
+	    .src = src, .file = file, .first = first, .last = last, .bias = di->bias, .ret = ret};
+	while (!src->is_spent && dwarf_get_units(di->dwarf, cu, &cu, NULL, NULL, &unit, NULL) == 0)
+		find_in_unit(&f, &unit);
+}
