@@ -442,6 +442,57 @@ static struct str join_fields(struct arena *a, const struct script_attach *at)
 	return ret;
 }
 
+struct namesake {
+	uint64_t addr;
+	struct str name; // of the function at the address; empty: it has none
+	bool is_found;	 // another one has it, too
+};
+
+static bool is_around(void *ctx, const struct img_symbol *sym)
+{
+	struct namesake *s = ctx;
+	if (s->addr >= sym->addr && s->addr - sym->addr < sym->size)
+		s->name = sym->name;
+	return !s->name.n;
+}
+
+static bool is_namesake(void *ctx, const struct img_symbol *sym)
+{
+	struct namesake *s = ctx;
+	s->is_found =
+	    str_eq(sym->name, s->name) && (s->addr < sym->addr || s->addr - sym->addr >= sym->size);
+	return !s->is_found;
+}
+
+/**
+ * ADDRESS is a place in the code of its own; FUNCTION+OFFSET is not the function's entry. bpftrace makes a name and
+ * an offset of an address, and attaches to the first function of that name (0.17 to 0.27).
+ */
+static bool place_code(const struct bind *b, const struct token *at, struct targetfile *tf,
+		       struct str rest, struct context *near, size_t from)
+{
+	struct namesake s = {0};
+	uint64_t n;
+	size_t plus = str_find(rest, '+');
+	struct diag_place place = tok_place(at);
+	struct img *img = targetfile_open(b->given->files, tf);
+	if (near->places.n == from + 1 && str_to_u64(str_from_offset(rest, plus + 1), &n))
+		near->places.v[from].addr += n;
+	if (!img || near->places.n != from || !str_to_u64(rest, &s.addr))
+		return true;
+	img_walk_functions(img, is_around, &s);
+	if (s.name.n)
+		img_walk_functions(img, is_namesake, &s);
+	if (s.is_found)
+		return diag_error(b->diag, &place,
+				  "bpftrace cannot attach to " STR_FMT
+				  ": it is in one of several functions called " STR_FMT
+				  ", and bpftrace would take the first",
+				  STR_ARG(rest), STR_ARG(s.name));
+	context_add(b->arena, near, tf->bin.src, s.addr);
+	return true;
+}
+
 /**
  * uprobe:PATH:FUNCTION[+OFFSET] or uprobe:PATH:LANGUAGE:FUNCTION; the file is chosen, the rest
  * stays as written.
@@ -468,6 +519,8 @@ static bool bind_uprobe(struct bind *b, struct script_attach *at, struct attach_
 		return false;
 	filter_named(b, tf);
 	warn_of_inlined(b, at->node->first, &ret->near, n_before);
+	if (at->fields.n == 2 && !place_code(b, at->node->first, tf, rest, &ret->near, n_before))
+		return false;
 	if (b->given->verbose)
 		diag_note(b->diag, NULL, STR_FMT " is in " STR_FMT, STR_ARG(rest),
 			  STR_ARG(tf->path));
@@ -585,12 +638,13 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	if (!check_kind(b, at))
 		return false;
 	if (at->provider->whose != OF_FILE || at->fields.n < 2 || at->missing.n) {
-		ret->has_other = true;
+		ret->has_other = ret->has_unplaced = true;
 		b->found.n_attach++;
 		return true;
 	}
 	struct str path = at->fields.v[0];
 	bool is_usdt = at->provider->place == PLACE_USDT, good = true;
+	size_t n_places = ret->near.places.n;
 	if (str_eqz(path, "__EXE__") && !b->given->files)
 		return bind_report_no_target(b, at->node->first);
 	const struct targetfile *tf = find_file(b, path);
@@ -605,6 +659,9 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	}
 	ret->has_user |= !at->absent;
 	ret->has_uprobe |= !at->absent && !is_usdt;
+	ret->has_unplaced |=
+	    !at->absent && (ret->near.places.n == n_places || at->provider->place == PLACE_RETURN ||
+			    (!is_usdt && at->fields.n != 2));
 	return good;
 }
 
