@@ -40,6 +40,23 @@ static const char *arm64_register_of(struct arena *a, struct str name, bool part
 	return arena_printf(a, "r" STR_FMT, STR_ARG(str_from_offset(name, 1)));
 }
 
+const char *argread_register(struct arena *a, unsigned machine, unsigned number)
+{
+	// psABI of x86-64, figure 3.36; DWARF for the Arm 64-bit Architecture, section 4.1
+	static const char *const x86[] = {"ax", "dx", "cx",  "bx",  "si",  "di",  "bp",	 "sp",
+					  "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+	if (machine == EM_X86_64)
+		return number < 16 ? x86[number] : NULL;
+	if (machine != EM_AARCH64 || number > 31)
+		return NULL;
+	return number == 31 ? "sp" : arena_printf(a, "r%u", number);
+}
+
+static const char *counter_of(unsigned machine)
+{
+	return machine == EM_AARCH64 ? "pc" : "ip";
+}
+
 static const char *register_of(struct arena *a, struct img *img, struct str name, bool parts)
 {
 	return img->machine == EM_AARCH64 ? arm64_register_of(a, name, parts)
@@ -49,13 +66,13 @@ static const char *register_of(struct arena *a, struct img *img, struct str name
 struct search {
 	struct str name;
 	uint64_t addr;
-	bool is_found, is_ambiguous;
+	bool no_local, is_found, is_ambiguous;
 };
 
 static bool try_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct search *s = ctx;
-	if (!str_eq(sym->name, s->name))
+	if (!str_eq(sym->name, s->name) || (s->no_local && sym->is_local))
 		return true;
 	s->is_ambiguous |= s->is_found && sym->addr != s->addr;
 	s->is_found = true;
@@ -63,15 +80,11 @@ static bool try_symbol(void *ctx, const struct img_symbol *sym)
 	return !s->is_ambiguous;
 }
 
-/**
- * How far behind the site at @pc the symbol is, wherever the file is loaded; statics of several
- * units may have one name.
- */
-static bool distance_to(struct img *img, uint64_t pc, struct str symbol, uint64_t *ret)
+bool argread_find_symbol(struct img *img, struct str symbol, bool no_local, uint64_t *ret)
 {
-	struct search s = {.name = symbol};
+	struct search s = {.name = symbol, .no_local = no_local};
 	img_walk_symbols(img, try_symbol, &s);
-	*ret = s.addr - pc;
+	*ret = s.addr;
 	return s.is_found && !s.is_ambiguous;
 }
 
@@ -96,11 +109,11 @@ static const char *address_of(struct arena *a, struct img *img, uint64_t pc,
 {
 	const char *base = register_of(a, img, arg->base, false);
 	const char *index = index_of(a, img, arg);
-	uint64_t disp = (uint64_t)arg->disp, distance;
+	uint64_t disp = (uint64_t)arg->disp, addr;
 	if (arg->symbol.n && !arg->base.n && !arg->index.n &&
-	    distance_to(img, pc, arg->symbol, &distance)) {
-		base = img->machine == EM_AARCH64 ? "pc" : "ip";
-		disp += distance;
+	    argread_find_symbol(img, arg->symbol, false, &addr)) {
+		base = counter_of(img->machine);
+		disp += addr - pc; // wherever the file is loaded
 	} else if (!base || arg->symbol.n || (arg->index.n && !index)) {
 		return NULL;
 	}
@@ -187,4 +200,151 @@ struct str argread_find(const struct bind *b, const struct attach_clause *c, uns
 		}
 	}
 	return is_needed && is_one ? text : STR("");
+}
+
+// --- locations of variables ---
+
+/** A sum of which one part is a number. */
+struct operand {
+	struct str text; // empty: only the number
+	uint64_t off;
+	bool is_tight;
+};
+
+static struct str sum_of(struct arena *a, const struct operand *o)
+{
+	bool is_below = (int64_t)o->off < 0;
+	if (!o->text.n)
+		return str_printf(a, "%" PRId64, (int64_t)o->off);
+	if (!o->off)
+		return o->text;
+	return str_printf(a, STR_FMT " %c %" PRIu64, STR_ARG(o->text), is_below ? '-' : '+',
+			  is_below ? -o->off : o->off);
+}
+
+static struct str tight_of(struct arena *a, const struct operand *o)
+{
+	bool is_tight = o->text.n ? o->is_tight && !o->off : (int64_t)o->off >= 0;
+	return str_printf(a, is_tight ? STR_FMT : "(" STR_FMT ")", STR_ARG(sum_of(a, o)));
+}
+
+/** A place of the file; that of a program that can lie anywhere is counted from where the probe is. */
+static struct operand place_of(struct arena *a, const struct img *img, uint64_t pc, uint64_t addr)
+{
+	if (img->type == ET_EXEC)
+		return (struct operand){.off = addr};
+	return (struct operand){.text = str_printf(a, "reg(\"%s\")", counter_of(img->machine)),
+				.off = addr - pc,
+				.is_tight = true};
+}
+
+static struct operand join(struct arena *a, enum locexpr_op op, const struct operand *x,
+			   const struct operand *y)
+{
+	static const char *const signs[] = {
+	    [LOCEXPR_ADD] = "+", [LOCEXPR_SUB] = "-", [LOCEXPR_MUL] = "*",  [LOCEXPR_AND] = "&",
+	    [LOCEXPR_OR] = "|",	 [LOCEXPR_XOR] = "^", [LOCEXPR_SHL] = "<<", [LOCEXPR_SHR] = ">>"};
+	if (op == LOCEXPR_ADD && (!y->text.n || !x->text.n))
+		return (struct operand){.text = x->text.n ? x->text : y->text,
+					.off = x->off + y->off,
+					.is_tight = x->text.n ? x->is_tight : y->is_tight};
+	if (op == LOCEXPR_SUB && !y->text.n)
+		return (struct operand){
+		    .text = x->text, .off = x->off - y->off, .is_tight = x->is_tight};
+	return (struct operand){.text =
+				    str_printf(a, STR_FMT " %s " STR_FMT, STR_ARG(tight_of(a, x)),
+					       signs[op], STR_ARG(tight_of(a, y)))};
+}
+
+static struct operand apply(struct arena *a, const struct locexpr_step *s, const struct operand *x)
+{
+	bool is_signed = s->op == LOCEXPR_SIGNED;
+	struct str text;
+	if (s->op == LOCEXPR_READ)
+		text = str_printf(a, "(uint64)*(uint%u *)(" STR_FMT ")", (unsigned)s->n * 8,
+				  STR_ARG(sum_of(a, x)));
+	else if (s->op == LOCEXPR_NOT)
+		text = str_printf(a, "~(uint64)" STR_FMT, STR_ARG(tight_of(a, x)));
+	else if (s->n == 64)
+		return *x;
+	else
+		text = str_printf(a, "(%sint64)(%sint%u)" STR_FMT, is_signed ? "" : "u",
+				  is_signed ? "" : "u", (unsigned)s->n, STR_ARG(tight_of(a, x)));
+	return (struct operand){.text = text};
+}
+
+/** What @e, which locexpr_read() took, is at @pc. */
+static struct operand operand_of(struct arena *a, const struct img *img, uint64_t pc,
+				 const struct locexpr *e)
+{
+	struct operand stack[16] = {0};
+	size_t n = 0;
+	for (size_t i = 0; i < e->steps.n; i++) {
+		const struct locexpr_step *step = &e->steps.v[i];
+		switch (step->op) {
+		case LOCEXPR_NUMBER:
+			stack[n++] = (struct operand){.off = (uint64_t)step->n};
+			break;
+		case LOCEXPR_REGISTER:
+			stack[n++] = (struct operand){
+			    .text =
+				str_printf(a, "reg(\"%s\")",
+					   argread_register(a, img->machine, (unsigned)step->n)),
+			    .is_tight = true};
+			break;
+		case LOCEXPR_ADDRESS:
+			stack[n++] = place_of(a, img, pc, (uint64_t)step->n);
+			break;
+		case LOCEXPR_READ:
+		case LOCEXPR_UNSIGNED:
+		case LOCEXPR_SIGNED:
+		case LOCEXPR_NOT:
+			stack[n - 1] = apply(a, step, &stack[n - 1]);
+			break;
+		default:
+			n--;
+			stack[n - 1] = join(a, step->op, &stack[n - 1], &stack[n]);
+		}
+	}
+	return stack[0];
+}
+
+struct str argread_location(struct arena *a, const struct img *img, uint64_t pc,
+			    const struct locexpr *e, unsigned size)
+{
+	struct operand o = operand_of(a, img, pc, e);
+	if (!e->is_place)
+		return tight_of(a, &o);
+	return size ? str_printf(a, "*(uint%u *)(" STR_FMT ")", size * 8, STR_ARG(sum_of(a, &o)))
+		    : sum_of(a, &o);
+}
+
+struct str argread_choose(struct arena *a, unsigned machine, const struct str *texts,
+			  const uint64_t *pcs, size_t n)
+{
+	enum { PAGE = 4096, MOST = 16 };
+	struct str all = texts[0];
+	size_t n_texts = 1;
+	for (size_t i = 1; i < n; i++) {
+		struct str at = {0};
+		bool is_known = str_eq(texts[i], texts[0]);
+		for (size_t k = 0; k < n && !is_known; k++) {
+			bool is_same = str_eq(texts[k], texts[i]);
+			is_known = is_same && k < i;
+			if (!is_same && pcs[k] % PAGE == pcs[i] % PAGE)
+				return STR("");
+			if (is_same)
+				at =
+				    str_printf(a, STR_FMT "%s(reg(\"%s\") & %d) == %d", STR_ARG(at),
+					       at.n ? " || " : "", counter_of(machine), PAGE - 1,
+					       (int)(pcs[k] % PAGE));
+		}
+		if (is_known)
+			continue;
+		if (n_texts++ == MOST)
+			return STR("");
+		all = str_printf(a, "(" STR_FMT " ? (uint64)" STR_FMT " : (uint64)" STR_FMT ")",
+				 STR_ARG(at), STR_ARG(texts[i]), STR_ARG(all));
+	}
+	return all;
 }

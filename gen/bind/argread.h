@@ -14,8 +14,25 @@
 #define BIND_ARGREAD_H
 
 #include "bind/bind.h"
+#include "probe/locexpr.h"
 #include "usdt/sdtarg.h"
 
+/** What bpftrace calls the register with DWARF's @number; NULL for what holds no whole numbers. */
+const char *argread_register(struct arena *a, unsigned machine, unsigned number);
+/**
+ * Reads a variable of @size bytes that is at @e when the code at @pc in @img is reached, as an operand that a cast may
+ * stand before; with 0, of one in memory, its address.
+ */
+struct str argread_location(struct arena *a, const struct img *img, uint64_t pc,
+			    const struct locexpr *e, unsigned size);
+/**
+ * The text that is right at each of @n addresses where @texts[i] is: at different ones it asks for the low bits of the address,
+ * which stay wherever the file is loaded. Empty where these do not tell, or there are too many texts.
+ */
+struct str argread_choose(struct arena *a, unsigned machine, const struct str *texts,
+			  const uint64_t *pcs, size_t n);
+/** Where the symbol is; false, too, when there are several: statics of several units may have one name. */
+bool argread_find_symbol(struct img *img, struct str symbol, bool no_local, uint64_t *ret);
 /** Does bpftrace of @version read argument @n, which is @arg at a site, wrong or not at all? */
 bool argread_needs(unsigned version, unsigned n, const struct sdtarg *arg);
 /**

@@ -315,12 +315,13 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	if (!check_kind(b, at))
 		return false;
 	if (at->provider->whose != OF_FILE || at->fields.n < 2 || at->missing.n) {
-		ret->has_other = true;
+		ret->has_other = ret->has_unplaced = true;
 		b->found.n_attach++;
 		return true;
 	}
 	struct str path = at->fields.v[0];
 	bool is_usdt = at->provider->place == PLACE_USDT, good = true;
+	size_t n_places = ret->near.places.n;
 	if (str_eqz(path, "__EXE__") && !b->given->files)
 		return bind_report_no_target(b, at->node->first);
 	const struct targetfile *tf = find_file(b, path);
@@ -336,6 +337,9 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	}
 	ret->has_user |= !at->absent;
 	ret->has_uprobe |= !at->absent && !is_usdt;
+	ret->has_unplaced |=
+	    !at->absent &&
+	    (ret->near.places.n == n_places || at->provider->place == PLACE_RETURN);
 	return good;
 }
 

@@ -49,10 +49,12 @@ struct attach_clause {
 	struct context near; /**< the code of its probes and functions, whose types it means */
 	bool has_user;	     /**< a usdt or uprobe attach point of the target: fires in user code */
 	bool has_uprobe;
-	bool has_other; /**< any other kind */
-	bool is_wrong;	/**< an error was reported about what it is bound to */
+	bool has_other;	   /**< any other kind */
+	bool has_unplaced; /**< one whose code `near` does not have, or not its own: a return */
+	bool is_wrong;	   /**< an error was reported about what it is bound to */
 	/** Of uprobes of functions: the first one's parameters, where args.NAME asks for them; or NULL. */
 	const struct funcargs *params;
+	struct map vars; /**< of vars.NAME: name -> struct namedvar, bind/namedvar.h */
 };
 
 /** What keeps the program to its process: the one answer to whether bpftrace is given -p. */

@@ -233,6 +233,77 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	return true;
 }
 
+// --- lines ---
+
+/**
+ * gcc and clang describe all calls (DWARF 5, section 3.3.1.5) of what they optimize. gcc says so of all functions without
+ * calls, too: there its options tell, which it records.
+ */
+static bool is_optimized(Dwarf_Die *unit, Dwarf_Die *function)
+{
+	Dwarf_Attribute at;
+	const char *by = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &at));
+	if (by && strncmp(by, "GNU", 3) == 0 && strstr(by, " -g") &&
+	    (!strstr(by, " -O") || strstr(by, " -O0")))
+		return false;
+	return dwarf_hasattr_integrate(function, DW_AT_call_all_calls) ||
+	       dwarf_hasattr_integrate(function, DW_AT_GNU_all_call_sites);
+}
+
+/** The first row behind that of the entry, or where the compiler says that the prologue ends. */
+static uint64_t find_body(const struct dwrows *rows, uint64_t marked)
+{
+	uint64_t body = UINT64_MAX, last = 0;
+	unsigned first = 0;
+	for (size_t i = 0; i < rows->list.n; i++) {
+		const struct dwrow *r = &rows->list.v[i];
+		if (r->pc == rows->entry && !first)
+			first = r->line;
+		if (r->pc > rows->entry && body == UINT64_MAX)
+			body = r->pc;
+		if (r->line == first && i + 1 < rows->list.n)
+			last = rows->list.v[i + 1].pc;
+	}
+	if (marked && !rows->is_optimized)
+		return marked;
+	return rows->is_optimized && last > body && body != UINT64_MAX ? last : body;
+}
+
+bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret)
+{
+	Dwarf_Die unit = s->unit, function;
+	Dwarf_Lines *lines;
+	Dwarf_Addr entry, at, end;
+	uint64_t marked = 0;
+	size_t n;
+	*ret = (struct dwrows){0};
+	if (!s->dies.n || !dwsite_may_read_lines(src, &unit) ||
+	    dwarf_getsrclines(&unit, &lines, &n) != 0)
+		return false;
+	function = s->dies.v[s->dies.n - 1];
+	// Of a function in several pieces the first is entered.
+	if (dwarf_entrypc(&function, &entry) != 0 && dwarf_lowpc(&function, &entry) != 0 &&
+	    dwarf_ranges(&function, 0, &at, &entry, &end) <= 0)
+		return false;
+	ret->entry = entry + (s->pc - s->at);
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *l = dwarf_onesrcline(lines, i);
+		bool ends, is_marked;
+		int line;
+		if (dwarf_lineaddr(l, &at) != 0 || dwarf_lineendsequence(l, &ends) != 0 || ends ||
+		    dwarf_haspc(&function, at) <= 0 || dwarf_lineno(l, &line) != 0)
+			continue;
+		struct dwrow row = {at + (s->pc - s->at), (unsigned)line};
+		vec_push(src->arena, &ret->list, row);
+		if (!marked && at >= entry && dwarf_lineprologueend(l, &is_marked) == 0 &&
+		    is_marked)
+			marked = row.pc;
+	}
+	ret->is_optimized = is_optimized(&unit, &function);
+	ret->body = find_body(ret, marked);
+	return ret->list.n > 0;
+}
+
 // --- inlined copies ---
 //
 // Each is a DW_TAG_inlined_subroutine in the code that it has become a part of, and refers to the function
@@ -247,8 +318,8 @@ struct dwcopies {
 	bool has_all; // units
 };
 
-/** Without its directories; empty when not known. dwarf_decl_file() aborts where a .dwo file has no line table. */
-static struct str decl_file(struct dwsrc *src, Dwarf_Die *die)
+// dwarf_decl_file() aborts where a .dwo file has no line table.
+struct str dwsite_decl_file(struct dwsrc *src, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die unit;
@@ -279,7 +350,7 @@ static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 	struct str name = str_from(dwarf_diename(&origin));
 	struct str symbol = linkage ? str_from(linkage) : name;
 	struct str key = str_printf(src->arena, STR_FMT " %d " STR_FMT, STR_ARG(symbol), line,
-				    STR_ARG(decl_file(src, &origin)));
+				    STR_ARG(dwsite_decl_file(src, &origin)));
 	ret = map_get(&src->copies->known, key);
 	if (!ret) {
 		ret = arena_new(src->arena, struct dwinlined);

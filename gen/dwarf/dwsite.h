@@ -71,6 +71,27 @@ const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, size_t *i);
 const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern);
 /** ns::Class::name of the innermost function. */
 struct str dwsite_written(struct dwsrc *src, const struct dwsite *s);
+/** The file that declares @die, without its directories; empty when not known. */
+struct str dwsite_decl_file(struct dwsrc *src, Dwarf_Die *die);
+/** A row of the line table: DWARF 5, section 6.2. */
+struct dwrow {
+	uint64_t pc; /**< link-time address of the image */
+	unsigned line;
+};
+
+struct dwrows {
+	VEC(struct dwrow) list; /**< by address */
+	uint64_t entry;		/**< link-time address */
+	/**
+	 * From here on parameters and variables that are in the frame are there: after what debuggers skip
+	 * when they stop at a function, in optimized code after all that stands on the line it begins at.
+	 */
+	uint64_t body;
+	bool is_optimized; /**< lines may come in any order */
+};
+
+/** Of the function whose code is at @s, not of what is inlined there; false, silently, when not known. */
+bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret);
 /** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */
 bool dwsite_is_function(Dwarf_Die *die);
 

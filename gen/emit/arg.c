@@ -1,6 +1,7 @@
 // Arguments of probes by name and by number, and what a function returns.
 #include "bind/argread.h"
 #include "bind/namedarg.h"
+#include "bind/namedvar.h"
 #include "emit/emit_priv.h"
 #include "lang/vocabulary.h"
 #include "sema/argument.h"
@@ -70,14 +71,36 @@ const struct text *argument_retval(struct emitter *e, const struct node *n)
 	return emit_is_number_type(t) && t->is_signed ? made(e, n, "(int64)retval") : NULL;
 }
 
+/** vars.NAME, that is no struct or array. */
+static const struct text *emit_variable(struct emitter *e, const struct node *n,
+					const struct namedvar *v, enum want want)
+{
+	const struct ctype *t = ctype_strip(v->type);
+	struct str pointer = want == WANT_POINTER ? types_pointer(e, v->type) : STR("");
+	const char *cast = emit_is_number_type(t) && t->size < 8    ? sized_cast(e, t)
+			   : emit_is_number_type(t) && t->is_signed ? "(int64)"
+								    : "(uint64)";
+	struct text *named = pointer.n ? made(e, n, "((%t)%t)", pointer, v->text)
+				       : made(e, n, "%s%t", cast, v->text);
+	named->held = is_uint64(cast) ? HELD_UNSIGNED : HELD_OPEN;
+	return named;
+}
+
+const struct text *argument_address(struct emitter *e, const struct node *n)
+{
+	const struct namedvar *v = namedvar_find(e->clause, n);
+	return v ? made(e, n, "%t", v->text) : NULL;
+}
+
 const struct text *argument_named(struct emitter *e, const struct node *n, enum want want)
 {
 	unsigned i;
 	const struct probearg *arg = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args")
 					 ? namedarg_find(e->b, e->clause, n->name, &i)
 					 : NULL;
+	const struct namedvar *v = arg ? NULL : namedvar_find(e->clause, n);
 	if (!arg)
-		return NULL;
+		return v ? emit_variable(e, n, v, want) : NULL;
 	const struct ctype *t = ctype_strip(arg->type);
 	struct str pointer = want == WANT_POINTER ? types_pointer(e, arg->type) : STR("");
 	struct str place, text = argread_find(e->b, e->clause, i, &place);

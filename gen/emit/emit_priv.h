@@ -173,7 +173,9 @@ bool number_sums_choice(struct emitter *e, const struct node *n);
 /** A member, element or pointee, or one in brackets. */
 const struct text *place_emit(struct emitter *e, const struct node *n, enum want want);
 bool place_is_char_array(struct ctype *t, bool bytes, uint64_t *n);
-/** args.NAME of a usdt probe or function; NULL for anything else. */
+/** The address of vars.NAME, a struct or array; NULL for anything else. */
+const struct text *argument_address(struct emitter *e, const struct node *n);
+/** args.NAME of a usdt probe or function, vars.NAME; NULL for anything else. */
 const struct text *argument_named(struct emitter *e, const struct node *n, enum want want);
 /** argN; NULL for anything else. */
 const struct text *argument_numbered(struct emitter *e, const struct node *n, enum want want);

@@ -163,7 +163,7 @@ static enum want wants(const struct emitter *e, const struct node *n, const stru
 const struct text *emit_asked(struct emitter *e, const struct node *n, const struct text *t)
 {
 	const struct ctype *type = n->expr ? ctype_strip(n->expr->type) : NULL;
-	bool is_named = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args");
+	bool is_named = node_is_named(n);
 	// bpftrace has no ! of a pointer in any version, and 0.17 neither && and || nor a condition.
 	if (!e->good || !e->b->given->files || !type || type->kind != CTYPE_POINTER || is_named)
 		return t;

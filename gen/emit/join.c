@@ -103,7 +103,7 @@ static bool is_number(struct node *value)
 		return gives == GIVES_COUNT || gives == GIVES_NUMBER ||
 		       str_has_prefix(word, STR("arg"));
 	case NODE_MEMBER: // an argument that is a struct has its address
-		return node_is(value->child, NODE_NAME, "args");
+		return node_is_named(value);
 	default:
 		return false;
 	}

@@ -65,6 +65,14 @@ static struct text *write_member(struct emitter *e, const struct node *n, const 
 	return t;
 }
 
+/** A struct or union that bpftrace cannot reach, to be kept in a variable; NULL where no cast can name it. */
+static struct text *read_whole(struct emitter *e, const struct node *n, const struct text *at)
+{
+	struct ctype *type = ctype_new_pointer(e->arena, n->expr->type, sizeof(uint64_t));
+	struct str name = types_pointer(e, type);
+	return name.n ? made(e, n, "*(%t)(%n)", name, at) : NULL;
+}
+
 static struct spot find_spot(struct emitter *e, const struct node *n)
 {
 	const struct expr *x = n->expr;
@@ -72,6 +80,12 @@ static struct spot find_spot(struct emitter *e, const struct node *n)
 	bool is_inner = (n->kind == NODE_GROUP || !x->via_pointer) && of->expr &&
 			(of->expr->is_place || of->expr->is_value);
 	struct spot s = {0}, inner = {0};
+	s.address = argument_address(e, n);
+	if (s.address) {
+		s.as_written = read_whole(e, n, s.address);
+		s.as_written = s.as_written ? s.as_written : s.address;
+		return s;
+	}
 	if (is_inner)
 		inner = find_spot(e, of);
 	else
@@ -183,14 +197,6 @@ static struct text *read_by_address(struct emitter *e, const struct node *n, str
 				    : made(e, n, "(%t)%n", name, value);
 }
 
-/** A struct or union that bpftrace cannot reach, to be kept in a variable; NULL where no cast can name it. */
-static struct text *read_whole(struct emitter *e, const struct node *n, const struct text *at)
-{
-	struct ctype *type = ctype_new_pointer(e->arena, n->expr->type, sizeof(uint64_t));
-	struct str name = types_pointer(e, type);
-	return name.n ? made(e, n, "*(%t)(%n)", name, at) : NULL;
-}
-
 static bool is_readable_size(const struct ctype *t)
 {
 	return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
@@ -219,6 +225,16 @@ static const struct text *read_spot(struct emitter *e, const struct node *n, con
 		return read_by_address(e, n, t, s->address, want);
 	if (x->by_address && ctype_is_aggregate(t))
 		return read_whole(e, n, s->address);
+	if (t->kind == CTYPE_ARRAY && argument_address(e, n)) {
+		struct diag_place at = tok_place(n->name);
+		e->good =
+		    diag_error(e->b->diag, &at,
+			       "bpftrace cannot take " STR_FMT
+			       ", an array that is a variable of the program, as a whole: name "
+			       "its elements",
+			       STR_ARG(n->name->text));
+		return NULL;
+	}
 	if (!emit_is_number_type(t) || !t->is_signed || (!x->bit_size && t->size >= 8))
 		return NULL;
 	return read_signed(e, n, s->as_written);

@@ -164,6 +164,8 @@ static bool collect(void *ctx, struct node *n, struct node *parent)
 		add_opaque(k, n);
 	else if (n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args"))
 		vec_push(k->arena, &k->clause->named_args, n);
+	else if (n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "vars"))
+		vec_push(k->arena, &k->clause->named_vars, n);
 	return true;
 }
 

@@ -58,6 +58,7 @@ struct script_clause {
 	 * token.
 	 */
 	VEC(struct node *) named_args;
+	VEC(struct node *) named_vars; /**< vars.NAME */
 };
 
 /** Those of one name: they differ in their parameters. */

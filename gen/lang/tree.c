@@ -5,6 +5,12 @@ bool node_is(const struct node *n, enum node_kind kind, const char *name)
 	return n && n->kind == kind && n->name && tok_is(n->name, name);
 }
 
+bool node_is_named(const struct node *n)
+{
+	return n->kind == NODE_MEMBER &&
+	       (node_is(n->child, NODE_NAME, "args") || node_is(n->child, NODE_NAME, "vars"));
+}
+
 bool node_is_step(const struct node *n)
 {
 	return n && (n->kind == NODE_UNARY || n->kind == NODE_POSTFIX) &&

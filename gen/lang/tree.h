@@ -95,6 +95,8 @@ struct node {
 
 /** Is it one of @kind whose name is @name? */
 bool node_is(const struct node *n, enum node_kind kind, const char *name);
+/** `args.NAME` or `vars.NAME`: no member of a value. */
+bool node_is_named(const struct node *n);
 /** `++` or `--`, in front or behind. */
 bool node_is_step(const struct node *n);
 /** `==`, `<` and the like. */

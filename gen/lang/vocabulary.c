@@ -96,6 +96,7 @@ static const struct word
     words[] = {
 	// Values without brackets; from 0.24 on most can have some.
 	{"args", .is_bare = true},
+	{"vars", .is_bare = true}, // not bpftrace's: bind/namedvar.h
 	{"cgroup", .is_bare = true, .gives = GIVES_COUNT, .is_wide = true, .of_process = true},
 	{"comm", .is_bare = true, .gives = GIVES_TEXT, .of_process = true},
 	{"cpid", .is_bare = true, .gives = GIVES_COUNT},

@@ -23,21 +23,18 @@ static void find_cfa(struct argloc *l)
 		return;
 	Dwarf_CFI *tables[2] = {dwfl_module_eh_cfi(di->module, &bias), dwarf_getcfi(di->dwarf)};
 	Dwarf_Addr at[2] = {l->scope->pc - bias, l->scope->at};
-	for (int i = 0; i < 2 && !l->have_cfa; i++) {
+	for (int i = 0; i < 2 && l->frame.cfa_reg < 0; i++) {
 		Dwarf_Op *ops;
 		size_t n;
 		if (!tables[i] || dwarf_cfi_addrframe(tables[i], at[i], &frame) != 0)
 			continue;
 		if (dwarf_frame_cfa(frame, &ops, &n) == 0 && n == 1) {
-			l->have_cfa = true;
 			if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
-				l->cfa_reg = ops[0].atom - DW_OP_breg0;
-				l->cfa_off = (int64_t)ops[0].number;
-			} else if (ops[0].atom == DW_OP_bregx) {
-				l->cfa_reg = (int)ops[0].number;
-				l->cfa_off = (int64_t)ops[0].number2;
-			} else {
-				l->have_cfa = false;
+				l->frame.cfa_reg = ops[0].atom - DW_OP_breg0;
+				l->frame.cfa_off = (int64_t)ops[0].number;
+			} else if (ops[0].atom == DW_OP_bregx && ops[0].number <= 31) {
+				l->frame.cfa_reg = (int)ops[0].number;
+				l->frame.cfa_off = (int64_t)ops[0].number2;
 			}
 		}
 		free(frame);
@@ -46,63 +43,109 @@ static void find_cfa(struct argloc *l)
 }
 
 /** Frame base of the function that owns the code: the CFA, or a register. */
-static bool frame_base(struct argloc *l, int *reg, int64_t *off)
+static void find_base(struct argloc *l)
 {
 	Dwarf_Attribute at;
 	Dwarf_Op *ops;
 	size_t n;
 	if (!l->scope->dies.n)
-		return false;
+		return;
 	Dwarf_Die outermost = l->scope->dies.v[l->scope->dies.n - 1];
 	if (!dwarf_attr_integrate(&outermost, DW_AT_frame_base, &at) ||
 	    dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) < 1 || n != 1)
-		return false;
-	if (ops[0].atom == DW_OP_call_frame_cfa && l->have_cfa) {
-		*reg = l->cfa_reg;
-		*off = l->cfa_off;
-		return true;
+		return;
+	if (ops[0].atom == DW_OP_call_frame_cfa) {
+		l->frame.is_cfa = true;
+		l->frame.base_reg = l->frame.cfa_reg;
+		l->frame.base_off = l->frame.cfa_off;
+	} else if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
+		l->frame.base_reg = ops[0].atom - DW_OP_reg0;
+	} else if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
+		l->frame.base_reg = ops[0].atom - DW_OP_breg0;
+		l->frame.base_off = (int64_t)ops[0].number;
 	}
-	*off = 0;
-	if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
-		*reg = ops[0].atom - DW_OP_reg0;
-		return true;
-	}
-	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
-		*reg = ops[0].atom - DW_OP_breg0;
-		*off = (int64_t)ops[0].number;
-		return true;
-	}
-	return false;
 }
 
-/** Reads a location of one operation; anything computed is nowhere. */
-static void locate(struct argloc *l, Dwarf_Die *die, struct argloc_var *v)
+static void find_frame(struct argloc *l)
+{
+	l->frame = (struct locexpr_frame){
+	    .cfa_reg = -1, .base_reg = -1, .bias = l->scope->pc - l->scope->at};
+	find_cfa(l);
+	find_base(l);
+}
+
+void argloc_move(const struct argloc *l, uint64_t pc, struct dwsite *scope, struct argloc *ret)
+{
+	*scope = *l->scope;
+	scope->pc = pc;
+	scope->at = pc - (l->scope->pc - l->scope->at);
+	*ret = *l;
+	ret->scope = scope;
+	find_frame(ret);
+}
+
+/** What an argument of a probe can be, of all places. */
+static void find_kind(struct argloc_var *v)
+{
+	const struct locexpr_step *s = v->at.steps.v;
+	size_t n = v->at.steps.n;
+	bool is_sum = n == 3 && s[0].op == LOCEXPR_REGISTER && s[1].op == LOCEXPR_NUMBER &&
+		      s[2].op == LOCEXPR_ADD;
+	v->kind = ARGLOC_NOWHERE;
+	if (n == 1 && s[0].op == LOCEXPR_ADDRESS && v->at.is_place) {
+		v->kind = ARGLOC_STATIC;
+		v->off = s[0].n;
+	} else if (is_sum || (n == 1 && s[0].op == LOCEXPR_REGISTER)) {
+		v->kind = v->at.is_place ? ARGLOC_MEM : is_sum ? ARGLOC_NOWHERE : ARGLOC_REG;
+		v->reg = (int)s[0].n;
+		v->off = is_sum ? s[1].n : 0; // a file can say any
+	}
+}
+
+/** Forms that have one location, not a list of them by address. */
+static bool is_one_location(Dwarf_Attribute *at)
+{
+	unsigned form = dwarf_whatform(at);
+	return form == DW_FORM_exprloc || form == DW_FORM_block || form == DW_FORM_block1 ||
+	       form == DW_FORM_block2 || form == DW_FORM_block4;
+}
+
+static bool read_constant(struct argloc *l, Dwarf_Attribute *at, struct locexpr *ret)
+{
+	Dwarf_Block block;
+	Dwarf_Word word;
+	uint64_t value = 0;
+	if (dwarf_formblock(at, &block) == 0) {
+		if (block.length > 8)
+			return false;
+		for (size_t i = 0; i < block.length; i++)
+			value |= (uint64_t)block.data[i] << 8 * i;
+	} else if (dwarf_formudata(at, &word) == 0) {
+		value = word; // of DW_FORM_sdata the bits
+	} else {
+		return false;
+	}
+	*ret = (struct locexpr){0};
+	vec_push(l->src->arena, &ret->steps, (struct locexpr_step){LOCEXPR_NUMBER, (int64_t)value});
+	return true;
+}
+
+void argloc_locate(struct argloc *l, struct argloc_var *v)
 {
 	Dwarf_Attribute at;
 	Dwarf_Op *ops;
 	size_t n;
-	int64_t base;
-	if (!dwarf_attr(die, DW_AT_location, &at) ||
-	    dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) < 1 || n != 1)
-		return;
-	unsigned atom = ops[0].atom;
-	if (atom >= DW_OP_reg0 && atom <= DW_OP_reg31) {
-		v->kind = ARGLOC_REG;
-		v->reg = (int)(atom - DW_OP_reg0);
-	} else if (atom == DW_OP_regx) {
-		v->kind = ARGLOC_REG;
-		v->reg = (int)ops[0].number;
-	} else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
-		v->kind = ARGLOC_MEM;
-		v->reg = (int)(atom - DW_OP_breg0);
-		v->off = (int64_t)ops[0].number;
-	} else if (atom == DW_OP_fbreg && frame_base(l, &v->reg, &base)) {
-		v->kind = ARGLOC_MEM;
-		v->off = (int64_t)((uint64_t)base + ops[0].number); // a file can say any
-	} else if (atom == DW_OP_addr) {
-		v->kind = ARGLOC_STATIC;
-		v->off = (int64_t)(ops[0].number + (l->scope->pc - l->scope->at));
+	uint64_t size = 0;
+	v->at = (struct locexpr){.why_not = "it is optimized out"};
+	ctype_size(v->type, &size);
+	if (dwarf_attr_integrate(&v->die, DW_AT_location, &at)) {
+		v->is_everywhere = is_one_location(&at);
+		if (dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) >= 1)
+			locexpr_read(l->src->arena, &at, ops, n, &l->frame, size, &v->at);
+	} else if (dwarf_attr_integrate(&v->die, DW_AT_const_value, &at)) {
+		read_constant(l, &at, &v->at);
 	}
+	find_kind(v);
 }
 
 static void add_var(struct argloc *l, Dwarf_Die *die, unsigned block)
@@ -117,18 +160,18 @@ static void add_var(struct argloc *l, Dwarf_Die *die, unsigned block)
 	if (!name || !*name || strncmp(name, "__usdt_", 7) == 0 || l->vars.n >= MAX_VARS ||
 	    (artificial && strcmp(name, "this") != 0))
 		return;
-	struct argloc_var v = {.name = str_from(name), .block = block};
+	struct argloc_var v = {.name = str_from(name), .block = block, .die = *die};
 	v.type = dwload_type_of(l->src, die);
 	if (dwarf_attr_integrate(die, DW_AT_decl_line, &at) && dwarf_formudata(&at, &line) == 0)
 		v.line = (unsigned)line;
-	locate(l, die, &v);
+	argloc_locate(l, &v);
 	vec_push(l->src->arena, &l->vars, v);
 }
 
 void argloc_init(struct argloc *l, struct dwsrc *src, const struct dwsite *scope, unsigned machine)
 {
 	*l = (struct argloc){.src = src, .scope = scope, .machine = machine};
-	find_cfa(l);
+	find_frame(l);
 	for (size_t i = 0; i < scope->n_inner; i++) {
 		Dwarf_Die parent = scope->dies.v[i];
 		struct dwwalk w = {0};
@@ -294,6 +337,40 @@ bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)
 		return *ret != NULL;
 	}
 	return false;
+}
+
+/** Definitions in @parent and namespaces below it; a declaration only while there is nothing else. */
+static void find_global(struct argloc *l, Dwarf_Die *parent, struct str name, unsigned depth,
+			struct argloc_var *ret, size_t *n_found)
+{
+	struct dwwalk w = {0};
+	Dwarf_Attribute at;
+	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, parent, &die);) {
+		int tag = dwarf_tag(&die);
+		if (tag == DW_TAG_namespace && depth < MAX_NEST)
+			find_global(l, &die, name, depth + 1, ret, n_found);
+		const char *z = tag == DW_TAG_variable ? dwarf_diename(&die) : NULL;
+		if (!z || !str_eqz(name, z))
+			continue;
+		bool is_defined = dwarf_attr_integrate(&die, DW_AT_location, &at) ||
+				  dwarf_attr_integrate(&die, DW_AT_const_value, &at);
+		*n_found += is_defined;
+		if (is_defined || !ret->name.n)
+			*ret = (struct argloc_var){.name = name, .die = die};
+	}
+}
+
+bool argloc_find_global(struct argloc *l, struct str name, struct argloc_var *ret)
+{
+	Dwarf_Die unit = l->scope->unit;
+	size_t n_found = 0;
+	*ret = (struct argloc_var){0};
+	find_global(l, &unit, name, 0, ret, &n_found);
+	if (!ret->name.n || n_found > 1)
+		return false;
+	ret->type = dwload_type_of(l->src, &ret->die);
+	argloc_locate(l, ret);
+	return true;
 }
 
 bool argloc_names_globals(struct argloc *l)

@@ -19,6 +19,7 @@
 #include "usdt/sdtarg.h"
 #include "ctype/ctype.h"
 #include "dwarf/dwsite.h"
+#include "probe/locexpr.h"
 
 struct argloc_candidate {
 	struct str name;    /**< of the variable or of the last member */
@@ -38,6 +39,10 @@ struct argloc_var {
 	int64_t off;	/**< ARGLOC_MEM: bytes from the base; ARGLOC_STATIC: address */
 	unsigned block; /**< how many scopes out of the innermost it is declared */
 	unsigned line;	/**< where it is declared, or 0 */
+	Dwarf_Die die;
+	struct locexpr at; /**< all that is known of the place: kinds are what arguments can be */
+	bool
+	    is_everywhere; /**< one place is said of all its scope, also where it has no value yet */
 };
 
 struct argloc {
@@ -45,14 +50,16 @@ struct argloc {
 	const struct dwsite *scope;
 	unsigned machine;
 	VEC(struct argloc_var) vars; /**< of the innermost function, innermost block first */
-	bool have_cfa;		     /**< the frame is at cfa_reg + cfa_off */
-	int cfa_reg;
-	int64_t cfa_off;
+	struct locexpr_frame frame;
 };
 
 /** Reads the variables around the site. */
 void argloc_init(struct argloc *ret, struct dwsrc *src, const struct dwsite *scope,
 		 unsigned machine);
+/** The same of another address of its function, whose frame may be elsewhere; @scope is filled for @ret. */
+void argloc_move(const struct argloc *l, uint64_t pc, struct dwsite *scope, struct argloc *ret);
+/** Where @v is at the address of @l, which may be another one than where @v was found. */
+void argloc_locate(struct argloc *l, struct argloc_var *v);
 /** Adds the candidates for @operand, each name and type once. */
 void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret);
 /**
@@ -65,6 +72,11 @@ const struct argloc_var *argloc_variable(const struct argloc *l, struct str name
  * becomes its name; false when it has none.
  */
 bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret);
+/**
+ * The variable of that name of the unit and its namespaces, with its place where the unit defines it; false
+ * when there is none, or several.
+ */
+bool argloc_find_global(struct argloc *l, struct str name, struct argloc_var *ret);
 /**
  * Is a name that is no variable of the function's own a global one, by the rules of the language? Not
  * where classes and namespaces are searched before: in members, lambdas, functions of a namespace.

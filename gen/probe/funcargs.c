@@ -7,10 +7,10 @@
 #include "dwarf/dwsite.h"
 #include "elf/imgsym.h"
 
-/** Argument @number's register in DWARF: psABI of x86-64, figure 3.36; -1 behind the last. */
-static int register_of(unsigned machine, int number)
+int funcargs_register(unsigned machine, int number)
 {
-	static const int x86[] = {5, 4, 1, 2, 8, 9}; // rdi, rsi, rdx, rcx, r8, r9
+	// rdi, rsi, rdx, rcx, r8, r9: psABI of x86-64, figure 3.36
+	static const int x86[] = {5, 4, 1, 2, 8, 9};
 	if (machine == EM_X86_64)
 		return number < 6 ? x86[number] : -1;
 	return machine == EM_AARCH64 && number < 8 ? number : -1;
@@ -86,8 +86,8 @@ static struct place find_place(Dwarf_Die *function, Dwarf_Die *die, Dwarf_Addr a
 		   (n == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)) {
 		int reg = ops[0].atom - (n > 1 ? DW_OP_breg0 : DW_OP_reg0);
 		p.kind = n == 1 && has_list(&attr) ? PLACE_REGISTER : PLACE_ANYWHERE;
-		for (int i = 0; register_of(machine, i) >= 0; i++)
-			if (register_of(machine, i) == reg)
+		for (int i = 0; funcargs_register(machine, i) >= 0; i++)
+			if (funcargs_register(machine, i) == reg)
 				p.number = i;
 	}
 	return p;
@@ -186,7 +186,7 @@ static int next_number(struct convention *c, struct ctype *t)
 		      (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL ||
 		       t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
 	c->is_certain &= is_one;
-	if (!c->is_certain || register_of(c->machine, c->next) < 0)
+	if (!c->is_certain || funcargs_register(c->machine, c->next) < 0)
 		return -1;
 	return c->next++;
 }

@@ -15,8 +15,7 @@ static enum effect own_effect(const struct node *n, const struct expr *e)
 	}
 	bool is_read = n->kind == NODE_MAP || n->kind == NODE_INDEX ||
 		       node_is(n, NODE_UNARY, "*") ||
-		       (n->kind == NODE_MEMBER && n->name->kind != TOK_NUMBER &&
-			!node_is(n->child, NODE_NAME, "args"));
+		       (n->kind == NODE_MEMBER && n->name->kind != TOK_NUMBER && !node_is_named(n));
 	return is_read ? EFFECT_READS : EFFECT_NONE;
 }
 

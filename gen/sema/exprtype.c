@@ -3,6 +3,7 @@
 
 #include "bind/bind.h"
 #include "bind/namedarg.h"
+#include "bind/namedvar.h"
 #include "sema/argument.h"
 #include "sema/effect.h"
 #include "sema/exprplace.h"
@@ -554,6 +555,20 @@ static void find_enumerator(struct finder *f, const struct node *n, struct expr 
 		e->sign = of && !of->is_signed ? SIGN_UNSIGNED : SIGN_SIGNED;
 }
 
+/** vars.name: a struct or array is a place like a member */
+static bool find_programs(struct finder *f, const struct node *n, struct expr *e)
+{
+	const struct namedvar *v = namedvar_find(f->clause, n);
+	if (!v)
+		return false;
+	e->type = is_type_name(v->type) ? v->type : NULL;
+	e->sign = sign_of_type(v->type, 0);
+	e->is_wide = sign_is_wide(v->type, 0);
+	e->is_place = e->by_address = v->is_memory;
+	e->kind = v->is_memory ? EXPR_OPEN : EXPR_NUMBER;
+	return true;
+}
+
 /** args.name */
 static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 {
@@ -733,7 +748,7 @@ static void find_variable(struct finder *f, struct node *n, struct expr *e)
 
 static void find_step(struct finder *f, struct node *n, struct expr *e)
 {
-	if (find_named(f, n, e))
+	if (find_named(f, n, e) || find_programs(f, n, e))
 		return;
 	const struct expr *of = find_followed(f, n->child);
 	if (n->name->kind == TOK_NUMBER)

@@ -7,6 +7,7 @@
 #include "template/import.h"
 #include "bind/marker.h"
 #include "bind/namedarg.h"
+#include "bind/namedvar.h"
 #include "bind/optional.h"
 #include "sema/table.h"
 #include "lock/lock.h"
@@ -100,8 +101,9 @@ static bool bind_clauses(struct bind *b)
 	attach_choose(b);
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		bool bound = attach_bind_clause(b, b->found.script.clauses.v[i], clauses[i]);
-		clauses[i]->is_wrong =
-		    !bound || !namedarg_resolve(b, clauses[i]) || !check_arguments(b, clauses[i]);
+		clauses[i]->is_wrong = !bound || !namedarg_resolve(b, clauses[i]) ||
+				       !namedvar_resolve(b, clauses[i]) ||
+				       !check_arguments(b, clauses[i]);
 		good &= !clauses[i]->is_wrong;
 	}
 	return good && optional_drop(b) && check_macros(b) && check_number(b) && check_reach(b) &&

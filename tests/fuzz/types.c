@@ -63,6 +63,20 @@ static void use_site(struct arena *a, struct dwsrc *src, uint64_t pc)
 		     STR("8@%rdi -4@%eax -4@8(%rsp) 8@(%rbx) 4@total.1(%rip) 8@$name"), &args, &n);
 	for (size_t i = 0; i < n; i++)
 		argloc_find(&at, &args[i], &found);
+	// And where its variables are, there and at the lines of the function.
+	struct dwrows rows;
+	struct dwsite moved;
+	struct argloc there;
+	struct argloc_var v;
+	dwsite_rows(src, &site, &rows);
+	for (size_t i = 0; i < at.vars.n && i < 8; i++) {
+		argloc_move(&at, rows.list.n ? rows.list.v[i % rows.list.n].pc : pc + i, &moved,
+			    &there);
+		v = at.vars.v[i];
+		argloc_locate(&there, &v);
+		dwsite_decl_file(src, &v.die);
+		argloc_find_global(&at, v.name, &v);
+	}
 	for (size_t i = 0; i < at.vars.n && i < 8; i++)
 		argsrc_string_max(&at, str_from(arena_printf(a, STR_FMT "->name[1]",
 							     STR_ARG(at.vars.v[i].name))));

@@ -1,0 +1,510 @@
+#include "bind/namedvar.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "bind/argread.h"
+#include "bind/namedarg.h"
+#include "elf/imgsym.h"
+#include "probe/argloc.h"
+#include "probe/argtype.h"
+#include "probe/funcargs.h"
+
+/** A place of the clause and what is around it. */
+struct spot {
+	struct dwsrc *src;
+	struct dwsite site;
+	struct argloc loc;
+	struct dwrows rows;
+	struct funcargs *params; // of the function; NULL: not known
+};
+
+/** A variable at one address. */
+struct found {
+	struct argloc_var var;
+	bool is_global;
+	const char *why_not; // it cannot be read there; NULL: it can
+};
+
+// --- where a variable is, and whether its value is there, too ---
+
+static unsigned line_at(const struct spot *s, uint64_t pc)
+{
+	unsigned line = 0;
+	for (size_t i = 0; i < s->rows.list.n && s->rows.list.v[i].pc <= pc; i++)
+		line = s->rows.list.v[i].line;
+	return line;
+}
+
+static bool is_parameter(const struct argloc_var *v)
+{
+	Dwarf_Die die = v->die;
+	return dwarf_tag(&die) == DW_TAG_formal_parameter;
+}
+
+static bool is_inlined(const struct spot *s)
+{
+	return s->site.n_inner < s->site.dies.n;
+}
+
+enum registers { NO_REGISTERS, HAS_REGISTERS, UNREADABLE };
+
+/** Does it need any, and has bpftrace names for them? */
+static enum registers registers_of(struct arena *a, const struct spot *s, const struct locexpr *e)
+{
+	enum registers ret = NO_REGISTERS;
+	for (size_t i = 0; i < e->steps.n && ret != UNREADABLE; i++)
+		if (e->steps.v[i].op == LOCEXPR_REGISTER)
+			ret = argread_register(a, s->src->img->machine, (unsigned)e->steps.v[i].n)
+				  ? HAS_REGISTERS
+				  : UNREADABLE;
+	return ret;
+}
+
+static bool is_same_file(const struct spot *s, const struct argloc_var *v)
+{
+	Dwarf_Die die = v->die;
+	struct str own = dwsite_decl_file(s->src, &die), here = s->site.file;
+	size_t slash;
+	while ((slash = str_find(here, '/')) < here.n)
+		here = str_from_offset(here, slash + 1);
+	return !own.n || str_eq(own, here);
+}
+
+/** Is the first code of @line, as far as it goes on without another line, before @pc in the function? */
+static bool is_behind(const struct spot *s, unsigned line, uint64_t pc)
+{
+	bool has_begun = false;
+	for (size_t i = 0; i < s->rows.list.n && s->rows.list.v[i].pc <= pc; i++) {
+		const struct dwrow *r = &s->rows.list.v[i];
+		if (has_begun && r->line != line)
+			return true;
+		has_begun |= r->line == line && r->pc >= s->rows.entry;
+	}
+	return false;
+}
+
+/** In optimized code what a line does can be anywhere: is more of what @v begins with to come? */
+static bool has_more(const struct spot *s, const struct argloc_var *v, uint64_t pc)
+{
+	Dwarf_Die block = s->site.dies.v[v->block];
+	for (size_t i = 0; s->rows.is_optimized && i < s->rows.list.n; i++)
+		if (s->rows.list.v[i].line == v->line && s->rows.list.v[i].pc > pc &&
+		    dwarf_haspc(&block, s->rows.list.v[i].pc - (s->site.pc - s->site.at)) > 0)
+			return true;
+	return false;
+}
+
+/** The number of the register that callers pass it in, -1: in none. */
+static int passed_in(const struct spot *s, const struct argloc_var *v)
+{
+	for (size_t i = 0; s->params && i < s->params->list.n; i++)
+		if (str_eq(s->params->list.v[i].arg.name, v->name) &&
+		    s->params->list.v[i].number >= 0)
+			return funcargs_register(s->src->img->machine, s->params->list.v[i].number);
+	return -1;
+}
+
+/** Before the function has put its parameters where its code has them. */
+static const char *read_in_prologue(struct arena *a, const struct spot *s, const struct argloc *l,
+				    struct argloc_var *v)
+{
+	bool is_param = is_parameter(v) && !is_inlined(s);
+	int reg = is_param ? passed_in(s, v) : -1;
+	bool is_there = reg >= 0 && v->kind == ARGLOC_REG && v->reg == reg;
+	// Above the frame: the caller has put it there.
+	if (is_there || (is_param && v->kind == ARGLOC_MEM && v->at.is_of_frame &&
+			 l->frame.is_cfa && v->off >= l->frame.cfa_off))
+		return NULL;
+	if (l->scope->pc != s->rows.entry || !is_param)
+		return "the function has not stored it yet";
+	if (reg < 0)
+		return "it is not passed in one register";
+	v->at = (struct locexpr){0};
+	vec_push(a, &v->at.steps, (struct locexpr_step){LOCEXPR_REGISTER, reg});
+	return NULL;
+}
+
+/** A frame that is counted from a register that is not, or not yet, or no more the frame's. */
+static bool has_frame(const struct spot *s, const struct argloc *l)
+{
+	struct argloc body;
+	struct dwsite site;
+	if (l->frame.is_cfa)
+		return l->frame.cfa_reg >= 0;
+	if (l->frame.base_reg < 0 || l->frame.base_reg != l->frame.cfa_reg)
+		return false;
+	argloc_move(&s->loc, s->rows.body, &site, &body);
+	return body.frame.cfa_reg == l->frame.cfa_reg && body.frame.cfa_off == l->frame.cfa_off;
+}
+
+/** A location that holds in all of its block, also where nothing has been stored yet. */
+static const char *why_not_stored(struct arena *a, const struct spot *s, const struct argloc *l,
+				  struct argloc_var *v)
+{
+	uint64_t pc = l->scope->pc;
+	unsigned line = line_at(s, pc);
+	bool is_local = !is_parameter(v) && line && v->line && is_same_file(s, v);
+	if (!s->rows.list.n)
+		return "there is no line table, which tells where it is stored";
+	if (pc >= s->rows.entry && pc < s->rows.body)
+		return read_in_prologue(a, s, l, v);
+	if (is_local && line < v->line)
+		return arena_printf(a, "it is declared on line %u", v->line);
+	if (is_local && line == v->line && !is_behind(s, line, pc))
+		return "it is declared there, and has no value yet";
+	if (is_local && has_more(s, v, pc))
+		return "more code of the line that declares it follows";
+	return is_inlined(s) && is_parameter(v) && !is_behind(s, line, pc)
+		   ? "the inlined function has not stored it yet"
+		   : NULL;
+}
+
+/** Why the value of @v is not where it is at the address of @l; NULL: it is there, as v->at has it. */
+static const char *why_not_at(struct arena *a, const struct spot *s, const struct argloc *l,
+			      struct argloc_var *v)
+{
+	enum registers registers = registers_of(a, s, &v->at);
+	bool is_vague = v->is_everywhere && registers == HAS_REGISTERS;
+	if (!v->at.steps.n)
+		return v->at.why_not;
+	if (registers == UNREADABLE)
+		return "it is in a register that bpftrace cannot read";
+	const char *why = is_vague ? why_not_stored(a, s, l, v) : NULL;
+	if (why)
+		return why;
+	return (v->at.is_of_frame || (is_vague && v->at.is_place)) && !has_frame(s, l)
+		   ? "the frame of the function is not set up there"
+		   : NULL;
+}
+
+// --- finding it ---
+
+/** The innermost one of that name; of several in one block, as clang has it of catch clauses, none. */
+static bool find_local(struct spot *s, struct str name, struct found *ret)
+{
+	const struct argloc_var *v = NULL;
+	for (size_t i = 0; i < s->loc.vars.n; i++) {
+		const struct argloc_var *one = &s->loc.vars.v[i];
+		if (!str_eq(one->name, name))
+			continue;
+		if (v && one->block == v->block)
+			ret->why_not = "several variables of its block have that name";
+		v = v ? v : one;
+	}
+	if (v)
+		ret->var = *v;
+	return v && !dwsrc_flag(&ret->var.die, DW_AT_declaration);
+}
+
+/** The one symbol of the variable in @img that other files see. */
+static bool find_symbol(struct img *img, const struct argloc_var *v, uint64_t *ret)
+{
+	Dwarf_Die die = v->die;
+	Dwarf_Attribute at;
+	const char *linkage = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_linkage_name, &at));
+	return argread_find_symbol(img, linkage ? str_from(linkage) : v->name, true, ret);
+}
+
+/** A global that the unit only declares is where the file's symbol is; the executable may have a copy of it. */
+static void place_global(const struct bind *b, struct spot *s, struct found *ret)
+{
+	struct argloc_var *v = &ret->var;
+	Dwarf_Die die = v->die;
+	struct targetfile *exe = &b->given->files->list.v[0];
+	struct img *first = targetfile_open(b->given->files, exe);
+	bool is_external = dwsrc_flag(&die, DW_AT_external);
+	uint64_t addr;
+	if (!v->at.steps.n && dwsrc_flag(&die, DW_AT_declaration) &&
+	    find_symbol(s->src->img, v, &addr)) {
+		v->at = (struct locexpr){.is_place = true};
+		vec_push(b->arena, &v->at.steps,
+			 (struct locexpr_step){LOCEXPR_ADDRESS, (int64_t)addr});
+	} else if (!v->at.steps.n && dwsrc_flag(&die, DW_AT_declaration)) {
+		v->at.why_not = "it is defined in another file";
+	}
+	if (v->at.steps.n && is_external && first && first != s->src->img &&
+	    find_symbol(first, v, &addr)) {
+		v->at.steps.n = 0;
+		v->at.why_not = "the executable has a variable of that name, too";
+	}
+}
+
+/** What the inlined function was written with, of which nothing is left here. */
+static bool is_forgotten(const struct spot *s, struct str name)
+{
+	Dwarf_Attribute at;
+	Dwarf_Die function, origin;
+	struct dwwalk w = {0};
+	if (!s->site.n_inner)
+		return false;
+	function = s->site.dies.v[s->site.n_inner - 1];
+	if (!dwarf_attr(&function, DW_AT_abstract_origin, &at) || !dwarf_formref_die(&at, &origin))
+		return false;
+	for (Dwarf_Die die = {0}; dwsrc_next_child(s->src, &w, &origin, &die);) {
+		int tag = dwarf_tag(&die);
+		const char *z = dwarf_diename(&die);
+		if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && z &&
+		    str_eqz(name, z))
+			return true;
+	}
+	return false;
+}
+
+/** False when there is none of that name. */
+static bool find_variable(const struct bind *b, struct spot *s, struct str name, struct found *ret)
+{
+	*ret = (struct found){0};
+	if (!find_local(s, name, ret)) {
+		*ret = (struct found){.is_global = true};
+		if (is_forgotten(s, name)) {
+			ret->var.name = name;
+			ret->why_not = "it is optimized out";
+			return true;
+		}
+		if (!argloc_find_global(&s->loc, name, &ret->var))
+			return false;
+		place_global(b, s, ret);
+	}
+	if (!ret->why_not)
+		ret->why_not = why_not_at(b->arena, s, &s->loc, &ret->var);
+	return true;
+}
+
+// --- what is said ---
+
+/** `main+0x1f (main.c:42)` */
+static struct str place_name(const struct bind *b, const struct spot *s, uint64_t pc)
+{
+	const struct dwsite *site = &s->site;
+	Dwarf_Die function = site->dies.v[site->dies.n - 1];
+	const char *name = dwsrc_name(&function);
+	struct str text =
+	    str_printf(b->arena, "%s+0x%" PRIx64, name ? name : "?", pc - s->rows.entry);
+	unsigned line = line_at(s, pc);
+	if (!s->rows.list.n)
+		return str_printf(b->arena, "0x%" PRIx64, pc);
+	return line ? str_printf(b->arena, STR_FMT " (" STR_FMT ":%u)", STR_ARG(text),
+				 STR_ARG(site->file), line)
+		    : text;
+}
+
+/** Rows nearest to the place, by lines, where the variable can be read; 0: none. */
+static uint64_t find_nearest(const struct bind *b, const struct spot *s, const struct found *f)
+{
+	enum { MOST = 4096 };
+	uint64_t best = 0;
+	unsigned line = line_at(s, s->site.pc), distance = UINT_MAX;
+	if (f->is_global || !f->var.name.n)
+		return 0;
+	Dwarf_Die block = s->site.dies.v[f->var.block];
+	for (size_t i = 0; i < s->rows.list.n && i < MOST; i++) {
+		const struct dwrow *r = &s->rows.list.v[i];
+		unsigned far = r->line > line ? r->line - line : line - r->line;
+		struct argloc l;
+		struct dwsite site;
+		if (far >= distance || !r->line ||
+		    dwarf_haspc(&block, r->pc - (s->site.pc - s->site.at)) <= 0)
+			continue;
+		argloc_move(&s->loc, r->pc, &site, &l);
+		struct argloc_var v = f->var;
+		argloc_locate(&l, &v);
+		if (why_not_at(b->arena, s, &l, &v))
+			continue;
+		best = r->pc;
+		distance = far;
+	}
+	return best;
+}
+
+static bool report_unreadable(const struct bind *b, const struct token *use, const struct spot *s,
+			      const struct found *f, const char *why)
+{
+	struct diag_place at = tok_place(use);
+	uint64_t near = find_nearest(b, s, f);
+	diag_error(b->diag, &at, "cannot read variable " STR_FMT " at " STR_FMT ": %s",
+		   STR_ARG(use->text), STR_ARG(place_name(b, s, s->site.pc)), why);
+	if (near)
+		diag_note(b->diag, NULL, "the nearest place where it can be read is " STR_FMT,
+			  STR_ARG(place_name(b, s, near)));
+	return false;
+}
+
+/** What could be read there instead. */
+static bool report_unknown(const struct bind *b, const struct token *use, const struct spot *s)
+{
+	enum { MOST = 24 };
+	struct diag_place at = tok_place(use);
+	struct str near = {0}, list = {0};
+	unsigned best = UINT_MAX;
+	size_t n = 0;
+	struct map said = {0};
+	diag_error(b->diag, &at, "there is no variable " STR_FMT " at " STR_FMT, STR_ARG(use->text),
+		   STR_ARG(place_name(b, s, s->site.pc)));
+	for (size_t i = 0; i < s->loc.vars.n; i++) {
+		struct argloc_var v = s->loc.vars.v[i];
+		if (!map_add(b->arena, &said, v.name) || why_not_at(b->arena, s, &s->loc, &v))
+			continue;
+		if (str_is_nearer(use->text, v.name, &best))
+			near = v.name;
+		if (n++ < MOST)
+			list = str_printf(b->arena, STR_FMT "%s" STR_FMT, STR_ARG(list),
+					  n > 1 ? ", " : "", STR_ARG(v.name));
+	}
+	if (near.n)
+		diag_note(b->diag, NULL, "did you mean vars." STR_FMT "?", STR_ARG(near));
+	if (n)
+		diag_note(b->diag, NULL,
+			  "variables of the function that can be read there: " STR_FMT "%s",
+			  STR_ARG(list), n > MOST ? " ..." : "");
+	else
+		diag_note(b->diag, NULL, "no variable of the function can be read there");
+	return false;
+}
+
+// --- a use ---
+
+/** A reference is an address, and read as one. */
+static struct ctype *type_of(const struct bind *b, struct ctype *t)
+{
+	struct ctype *bare = ctype_strip(t);
+	return bare && bare->kind == CTYPE_REFERENCE && bare->of
+		   ? ctype_new_pointer(b->arena, bare->of, 8)
+		   : t;
+}
+
+/** Why nothing of that type can be read from there; NULL: it can. */
+static const char *why_not_type(struct ctype *t, const struct locexpr *e, bool *is_memory)
+{
+	uint64_t size;
+	t = ctype_strip(t);
+	*is_memory = t && (ctype_is_aggregate(t) || t->kind == CTYPE_ARRAY);
+	if (!t)
+		return "its type is not known";
+	if (t->kind == CTYPE_FLOAT)
+		return "bpftrace has no floating-point numbers";
+	if (*is_memory)
+		return e->is_place ? NULL : "it is in registers, not in memory";
+	if (!ctype_size(t, &size) || (size != 1 && size != 2 && size != 4 && size != 8) ||
+	    t->kind == CTYPE_FUNC || t->kind == CTYPE_OPAQUE || t->kind == CTYPE_VOID)
+		return "it is no number of at most 8 bytes";
+	return NULL;
+}
+
+static struct namedvar make(const struct bind *b, const struct spot *s, struct ctype *t,
+			    const struct argloc_var *v, bool is_memory)
+{
+	uint64_t size = 0;
+	if (!is_memory)
+		ctype_size(t, &size);
+	return (struct namedvar){
+	    .name = v->name,
+	    .type = t,
+	    .is_memory = is_memory,
+	    .text = argread_location(b->arena, s->src->img, s->site.pc, &v->at, (unsigned)size)};
+}
+
+static bool report_differing(const struct bind *b, const struct token *use,
+			     const struct spot *spots, size_t i, const char *what)
+{
+	struct diag_place at = tok_place(use);
+	diag_error(b->diag, &at,
+		   "the places of this clause have variable " STR_FMT " %s: " STR_FMT
+		   " and " STR_FMT,
+		   STR_ARG(use->text), what, STR_ARG(place_name(b, &spots[0], spots[0].site.pc)),
+		   STR_ARG(place_name(b, &spots[i], spots[i].site.pc)));
+	return diag_note(b->diag, NULL, "write a clause for each");
+}
+
+static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *spots,
+		    const struct token *use)
+{
+	size_t n = c->near.places.n;
+	struct namedvar *first = NULL;
+	struct str *texts = arena_array(b->arena, struct str, n);
+	uint64_t *pcs = arena_array(b->arena, uint64_t, n);
+	for (size_t i = 0; i < n; i++) {
+		struct found f;
+		bool is_memory;
+		if (!find_variable(b, &spots[i], use->text, &f))
+			return report_unknown(b, use, &spots[i]);
+		struct ctype *t = type_of(b, f.var.type);
+		const char *why = f.why_not ? f.why_not : why_not_type(t, &f.var.at, &is_memory);
+		if (why)
+			return report_unreadable(b, use, &spots[i], &f, why);
+		struct namedvar now = make(b, &spots[i], t, &f.var, is_memory);
+		if (first && !argtype_is_same(b->arena, now.type, first->type))
+			return report_differing(b, use, spots, i, "with different types");
+		texts[i] = now.text;
+		pcs[i] = spots[i].site.pc;
+		if (!first) {
+			first = arena_new(b->arena, struct namedvar);
+			*first = now;
+		}
+	}
+	first->text = argread_choose(b->arena, spots[0].src->img->machine, texts, pcs, n);
+	for (size_t i = 1; i < n && !first->text.n; i++)
+		if (!str_eq(texts[i], texts[0]))
+			return report_differing(b, use, spots, i, "in different places");
+	map_put(b->arena, &c->vars, use->text, first);
+	return true;
+}
+
+static bool look_around(const struct bind *b, const struct context_place *p, struct spot *ret)
+{
+	*ret = (struct spot){.src = p->src};
+	if (!dwsrc_open_whole(p->src) || !dwsite_at(p->src, p->addr, &ret->site) ||
+	    !ret->site.n_inner)
+		return false;
+	argloc_init(&ret->loc, p->src, &ret->site, p->src->img->machine);
+	dwsite_rows(p->src, &ret->site, &ret->rows);
+	struct funcargs *f = arena_new(b->arena, struct funcargs);
+	ret->params = funcargs_read(p->src, ret->rows.entry, f) ? f : NULL;
+	return true;
+}
+
+static bool report_no_places(const struct bind *b, const struct attach_clause *c,
+			     const struct token *use)
+{
+	struct diag_place at = tok_place(use);
+	if (c->has_unplaced || !c->near.places.n)
+		return diag_error(
+		    b->diag, &at,
+		    "vars.NAME is for clauses of usdt probes and uprobes of the target: "
+		    "some attach point of this one is no such place in its code");
+	diag_error(b->diag, &at,
+		   "variable " STR_FMT ": no debug information about the code of this clause",
+		   STR_ARG(use->text));
+	return false;
+}
+
+bool namedvar_resolve(const struct bind *b, struct attach_clause *c)
+{
+	size_t n = c->clause->named_vars.n;
+	bool good = true;
+	if (!n)
+		return true;
+	const struct token *use = c->clause->named_vars.v[0]->name;
+	if (c->has_unplaced || !c->near.places.n)
+		return report_no_places(b, c, use);
+	struct spot *spots = arena_array(b->arena, struct spot, c->near.places.n);
+	for (size_t i = 0; i < c->near.places.n; i++)
+		if (!look_around(b, &c->near.places.v[i], &spots[i]))
+			return report_no_places(b, c, use);
+	for (size_t i = 0; i < n; i++) {
+		use = c->clause->named_vars.v[i]->name;
+		if (!map_get(&c->vars, use->text))
+			good &= resolve(b, c, spots, use);
+	}
+	return good;
+}
+
+const struct namedvar *namedvar_find(const struct attach_clause *c, const struct node *n)
+{
+	return n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "vars")
+		   ? map_get(&c->vars, n->name->text)
+		   : NULL;
+}

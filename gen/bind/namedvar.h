@@ -1,0 +1,35 @@
+/**
+ * namedvar - variables of the program by name where a clause has its places in the code: `vars.total`.
+ *
+ * A clause of usdt probes or uprobes stops at instructions, and what a debugger would show of a variable there
+ * the debug information tells: which register or memory it is in at that address (probe/argloc.h). Parameters,
+ * locals of the blocks around the address, innermost first, `this`, statics, and globals of the unit can be
+ * read, by text that reg() begins with:
+ *
+ *	vars.total	(int64)(int32)*(uint32 *)(reg("bp") - 20)
+ *	vars.ctx	reg("bx")
+ *
+ * A value that is not there yet, or no more, is never read: at the entry of a function parameters are read
+ * by the calling convention, and locals of code that is not optimized only behind their declaration. Elsewhere
+ * it is an error that says where the variable can be read. All places of the clause must have it, with one
+ * type; where they have it in different locations the text asks for the address of the probe.
+ */
+#ifndef BIND_NAMEDVAR_H
+#define BIND_NAMEDVAR_H
+
+#include "bind/bind.h"
+
+struct namedvar {
+	struct str name;
+	struct ctype *type; /**< a reference as a pointer */
+	bool is_memory;	    /**< a struct or an array: `text` is its address */
+	struct str
+	    text; /**< else its bits, more than its size maybe, as an operand that a cast may stand before */
+};
+
+/** Checks the uses in clause @c, which is bound; false after an error. */
+bool namedvar_resolve(const struct bind *b, struct attach_clause *c);
+/** The variable that @n, `vars.NAME`, means in a clause for which that went well; NULL for anything else. */
+const struct namedvar *namedvar_find(const struct attach_clause *c, const struct node *n);
+
+#endif

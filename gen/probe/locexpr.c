@@ -1,0 +1,271 @@
+#include "probe/locexpr.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum { MAX_STEPS = 64, MAX_DEPTH = 8, MAX_OPS = 64 };
+
+struct machine {
+	struct arena *arena;
+	Dwarf_Attribute *attr;
+	const struct locexpr_frame *frame;
+	struct locexpr *out;
+	size_t depth;
+	// Of the piece that is read: what it is, and the bytes before it.
+	enum { IS_ADDRESS, IS_VALUE } what;
+	bool is_done; // a piece or the end must follow
+	uint64_t done;
+	struct locexpr_step narrow; // what keeps a number in its type; n is 0 for one of 64 bits
+};
+
+static bool refuse(struct machine *m, const char *why)
+{
+	if (!m->out->why_not)
+		m->out->why_not = why;
+	return false;
+}
+
+static bool step(struct machine *m, enum locexpr_op op, int64_t n)
+{
+	if (m->out->steps.n >= MAX_STEPS)
+		return refuse(m, "its location is too complex");
+	vec_push(m->arena, &m->out->steps, (struct locexpr_step){op, n});
+	return true;
+}
+
+static bool push(struct machine *m, enum locexpr_op op, int64_t n)
+{
+	if (m->depth >= MAX_DEPTH)
+		return refuse(m, "its location is too complex");
+	m->depth++;
+	return step(m, op, n);
+}
+
+/** Register + offset, where the offset may be 0. */
+static bool push_sum(struct machine *m, int reg, int64_t off)
+{
+	if (reg < 0)
+		return refuse(m, "the frame of the function is not known there");
+	return push(m, LOCEXPR_REGISTER, reg) &&
+	       (!off || (step(m, LOCEXPR_NUMBER, off) && step(m, LOCEXPR_ADD, 0)));
+}
+
+static bool unary(struct machine *m, enum locexpr_op op, int64_t n)
+{
+	return m->depth ? step(m, op, n) : refuse(m, "its location is corrupt");
+}
+
+static bool binary(struct machine *m, enum locexpr_op op)
+{
+	if (m->depth < 2)
+		return refuse(m, "its location is corrupt");
+	m->depth--;
+	return step(m, op, 0);
+}
+
+static bool constant(struct machine *m, enum locexpr_op op, int64_t n)
+{
+	return m->depth ? step(m, LOCEXPR_NUMBER, n) && step(m, op, 0)
+			: refuse(m, "its location is corrupt");
+}
+
+static bool is_readable_size(uint64_t n)
+{
+	return n == 1 || n == 2 || n == 4 || n == 8;
+}
+
+static bool dereference(struct machine *m, uint64_t n)
+{
+	return is_readable_size(n) ? unary(m, LOCEXPR_READ, (int64_t)n)
+				   : refuse(m, "its location reads an odd number of bytes");
+}
+
+static bool narrow(struct machine *m, enum locexpr_op op, int64_t bits)
+{
+	m->narrow = (struct locexpr_step){op, bits < 64 ? bits : 0};
+	return bits < 64 ? unary(m, op, bits) : m->depth > 0;
+}
+
+/** As a base type, of DWARF 5's typed stack: kept with that type's sign in 64 bits. */
+static bool convert(struct machine *m, const Dwarf_Op *op, Dwarf_Word generic)
+{
+	Dwarf_Die type;
+	Dwarf_Attribute at;
+	Dwarf_Word encoding = 0, size = 0;
+	if (generic == 0) // the generic type, of 64 bits
+		return narrow(m, LOCEXPR_UNSIGNED, 64);
+	if (dwarf_getlocation_die(m->attr, op, &type) != 0 ||
+	    dwarf_formudata(dwarf_attr(&type, DW_AT_encoding, &at), &encoding) != 0 ||
+	    dwarf_formudata(dwarf_attr(&type, DW_AT_byte_size, &at), &size) != 0 ||
+	    !is_readable_size(size))
+		return refuse(m, "its location has a type that bpftrace cannot convert to");
+	switch (encoding) {
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+		return narrow(m, LOCEXPR_SIGNED, (int64_t)size * 8);
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_boolean:
+	case DW_ATE_address:
+	case DW_ATE_UTF:
+		return narrow(m, LOCEXPR_UNSIGNED, (int64_t)size * 8);
+	default:
+		return refuse(m, "its location converts floating-point numbers");
+	}
+}
+
+/** Of a file's own address, which may be in a table (DWARF 5, section 7.27). */
+static bool address(struct machine *m, const Dwarf_Op *op)
+{
+	Dwarf_Attribute at;
+	Dwarf_Addr addr = op->number;
+	if (op->atom != DW_OP_addr &&
+	    (dwarf_getlocation_attr(m->attr, op, &at) != 0 || dwarf_formaddr(&at, &addr) != 0))
+		return refuse(m, "its location is corrupt");
+	return push(m, LOCEXPR_ADDRESS, (int64_t)(addr + m->frame->bias));
+}
+
+static bool value_of_register(struct machine *m, Dwarf_Word reg)
+{
+	if (m->depth || reg > 31)
+		return refuse(m, "it is in a register that bpftrace cannot read");
+	m->what = IS_VALUE;
+	m->is_done = true;
+	return push(m, LOCEXPR_REGISTER, (int64_t)reg);
+}
+
+/** The next @n bytes are what was worked out, to be joined with what is before. */
+static bool piece(struct machine *m, uint64_t n)
+{
+	if (m->depth != 1 + (m->done > 0))
+		return refuse(m, "a part of it is optimized out");
+	if (!is_readable_size(n) || m->done + n > 8)
+		return refuse(m, "it is in several places, not in one number of at most 8 bytes");
+	bool good = unary(m, m->what == IS_ADDRESS ? LOCEXPR_READ : LOCEXPR_UNSIGNED,
+			  (int64_t)(m->what == IS_ADDRESS ? n : n * 8));
+	if (good && m->done)
+		good = constant(m, LOCEXPR_SHL, (int64_t)m->done * 8) && binary(m, LOCEXPR_OR);
+	m->done += n;
+	m->narrow.n = 0;
+	m->what = IS_ADDRESS;
+	m->is_done = false;
+	return good;
+}
+
+static bool arithmetic(struct machine *m, const Dwarf_Op *op)
+{
+	switch (op->atom) {
+	case DW_OP_plus_uconst:
+		return constant(m, LOCEXPR_ADD, (int64_t)op->number);
+	case DW_OP_plus:
+		return binary(m, LOCEXPR_ADD);
+	case DW_OP_minus:
+		return binary(m, LOCEXPR_SUB);
+	case DW_OP_mul:
+		return binary(m, LOCEXPR_MUL);
+	case DW_OP_and:
+		return binary(m, LOCEXPR_AND);
+	case DW_OP_or:
+		return binary(m, LOCEXPR_OR);
+	case DW_OP_xor:
+		return binary(m, LOCEXPR_XOR);
+	case DW_OP_shl:
+		return binary(m, LOCEXPR_SHL);
+	case DW_OP_shr:
+		return binary(m, LOCEXPR_SHR);
+	case DW_OP_not:
+		return unary(m, LOCEXPR_NOT, 0);
+	case DW_OP_neg:
+		return unary(m, LOCEXPR_NOT, 0) && constant(m, LOCEXPR_ADD, 1);
+	case DW_OP_entry_value:
+	case DW_OP_GNU_entry_value:
+		return refuse(m, "it is worked out from what the function was called with");
+	case DW_OP_implicit_pointer:
+	case DW_OP_GNU_implicit_pointer:
+		return refuse(m, "it points to what is optimized out");
+	case DW_OP_form_tls_address:
+	case DW_OP_GNU_push_tls_address:
+		return refuse(m, "it is thread-local");
+	default:
+		return refuse(m, "its location has operations that bpftrace cannot repeat");
+	}
+}
+
+static bool number(struct machine *m, const Dwarf_Op *op)
+{
+	const struct locexpr_frame *f = m->frame;
+	switch (op->atom) {
+	case DW_OP_const1u ... DW_OP_consts:
+		return push(m, LOCEXPR_NUMBER, (int64_t)op->number);
+	case DW_OP_bregx:
+		return op->number > 31 ? refuse(m, "it is in a register that bpftrace cannot read")
+				       : push_sum(m, (int)op->number, (int64_t)op->number2);
+	case DW_OP_fbreg:
+		m->out->is_of_frame = true;
+		return push_sum(m, f->base_reg, (int64_t)((uint64_t)f->base_off + op->number));
+	case DW_OP_call_frame_cfa:
+		return push_sum(m, f->cfa_reg, f->cfa_off);
+	case DW_OP_addr:
+	case DW_OP_addrx:
+	case DW_OP_GNU_addr_index:
+		return address(m, op);
+	case DW_OP_deref:
+		return dereference(m, 8);
+	case DW_OP_deref_size:
+		return dereference(m, op->number);
+	case DW_OP_deref_type:
+	case DW_OP_GNU_deref_type:
+		return dereference(m, op->number) && convert(m, op, 1);
+	case DW_OP_regval_type:
+	case DW_OP_GNU_regval_type:
+		return op->number <= 31 && push(m, LOCEXPR_REGISTER, (int64_t)op->number) &&
+		       convert(m, op, 1);
+	case DW_OP_convert:
+	case DW_OP_GNU_convert:
+		return convert(m, op, op->number);
+	default:
+		return arithmetic(m, op) && (!m->narrow.n || step(m, m->narrow.op, m->narrow.n));
+	}
+}
+
+static bool operation(struct machine *m, const Dwarf_Op *op)
+{
+	if (op->atom == DW_OP_nop)
+		return true;
+	if (op->atom == DW_OP_piece)
+		return piece(m, op->number);
+	if (m->is_done)
+		return refuse(m, "its location is corrupt");
+	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
+		return push(m, LOCEXPR_NUMBER, op->atom - DW_OP_lit0);
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
+		return push_sum(m, op->atom - DW_OP_breg0, (int64_t)op->number);
+	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
+		return value_of_register(m, op->atom - DW_OP_reg0);
+	if (op->atom == DW_OP_regx)
+		return value_of_register(m, op->number);
+	if (op->atom != DW_OP_stack_value)
+		return number(m, op);
+	m->what = IS_VALUE;
+	m->is_done = true;
+	return true;
+}
+
+bool locexpr_read(struct arena *a, Dwarf_Attribute *attr, const Dwarf_Op *ops, size_t n,
+		  const struct locexpr_frame *frame, uint64_t size, struct locexpr *ret)
+{
+	struct machine m = {.arena = a, .attr = attr, .frame = frame, .out = ret};
+	*ret = (struct locexpr){0};
+	bool good = n > 0 ? n <= MAX_OPS || refuse(&m, "its location is too complex")
+			  : refuse(&m, "it is optimized out");
+	for (size_t i = 0; i < n && good; i++)
+		good = operation(&m, &ops[i]);
+	ret->is_place = m.what == IS_ADDRESS && !m.done;
+	if (good && m.done && (m.depth != 1 || m.is_done || m.done != size))
+		good = refuse(&m, "a part of it is optimized out");
+	if (good && m.depth != 1)
+		good = refuse(&m, m.depth ? "its location is corrupt" : "it is optimized out");
+	if (!good)
+		ret->steps.n = 0;
+	return good;
+}

@@ -1,0 +1,67 @@
+/**
+ * locexpr - a DWARF location expression as steps that a tracing program can repeat.
+ *
+ * Where a variable is at one address is written for a stack machine (DWARF 5, sections 2.5 and 2.6) that can
+ * ask for more than a probe has: registers of callers, other threads' memory. What is left when the frame
+ * is known are numbers, registers, addresses of the file and reads of memory, in postfix order:
+ *
+ *	DW_OP_fbreg -20, frame base rbp+16	is_place	REGISTER 6, NUMBER -4, ADD
+ *	DW_OP_breg3 0, lit1, and, stack_value			REGISTER 3, NUMBER 1, AND
+ *	DW_OP_addr 0x4018			is_place	ADDRESS 0x4018
+ *
+ * Everything else is refused with the reason: a location is never guessed.
+ */
+#ifndef PROBE_LOCEXPR_H
+#define PROBE_LOCEXPR_H
+
+#include <elfutils/libdw.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+enum locexpr_op {
+	LOCEXPR_NUMBER,	  /**< n */
+	LOCEXPR_REGISTER, /**< DWARF's number n */
+	LOCEXPR_ADDRESS,  /**< n, link-time address of the image */
+	LOCEXPR_READ,	  /**< n bytes at what stands before, 1, 2, 4 or 8, without a sign */
+	LOCEXPR_UNSIGNED, /**< the n low bits of what stands before */
+	LOCEXPR_SIGNED,	  /**< likewise */
+	// Of what stands before, without a sign in 64 bits:
+	LOCEXPR_NOT,
+	LOCEXPR_ADD,
+	LOCEXPR_SUB,
+	LOCEXPR_MUL,
+	LOCEXPR_AND,
+	LOCEXPR_OR,
+	LOCEXPR_XOR,
+	LOCEXPR_SHL,
+	LOCEXPR_SHR,
+};
+
+struct locexpr_step {
+	enum locexpr_op op;
+	int64_t n;
+};
+
+struct locexpr {
+	VEC(struct locexpr_step) steps; /**< empty: refused */
+	bool is_place;			/**< the address of the variable; else its value */
+	bool is_of_frame;		/**< an offset in the frame */
+	const char *why_not;
+};
+
+/** Of the function at the address: where its frame is. */
+struct locexpr_frame {
+	int cfa_reg, base_reg; /**< -1: not known */
+	int64_t cfa_off, base_off;
+	uint64_t
+	    bias; /**< link-time address of the image = address in the debug information + bias */
+	bool
+	    is_cfa; /**< the base is the CFA by the debug information, not a register that may be it */
+};
+
+/** @attr at one address is @ops, of a variable of @size bytes. False when it is refused. */
+bool locexpr_read(struct arena *a, Dwarf_Attribute *attr, const Dwarf_Op *ops, size_t n,
+		  const struct locexpr_frame *frame, uint64_t size, struct locexpr *ret);
+
+#endif

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# vars.NAME: what the program itself prints of its variables, at entries of functions and at probes, and what gdb shows.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+can_trace || skip_all "needs root and bpftrace"
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+
+cat >"$tmp/app.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+enum color { RED = 1, GREEN = -2 };
+struct point { int x; short y; char name[8]; };
+struct work { struct point at; enum color color; struct work *next; uint8_t flags : 3; long many[4]; };
+long total = -7;
+static volatile unsigned short rounds = 65530;
+__attribute__((noinline)) long step(struct work *w, signed char delta, const char *text, bool on);
+__attribute__((noinline)) long step(struct work *w, signed char delta, const char *text, bool on)
+{
+	static int last = -3;
+	struct work copy = *w;
+	short small = (short)(delta * 100);
+	unsigned long long wide = (unsigned long long)delta;
+	enum color was = w->color;
+	rounds++;
+	copy.at.x += delta;
+	printf("entry %d %s %d %d %s %ld\n", delta, text, on, w->at.x, w->at.name, w->many[3]);
+	for (int i = 0; i < 2; i++) {
+		int square = i * i - 5;
+		total += square;
+		last -= i;
+		printf("site %d %d %d %d %llu %d %d %d %s %ld %d %d %d\n", delta, on, i, small, wide, was, copy.at.x, copy.at.y,
+		       copy.at.name, copy.many[1], square, rounds, last);
+		USDT_PROBE(app, site, USDT_ARG(square, "square"), USDT_ARG(small, "small"), USDT_ARG(wide, "wide"),
+			   USDT_ARG(&copy, "copy"), USDT_ARG(was, "was"), USDT_ARG(i, "i"), USDT_ARG(on, "on"), USDT_ARG(delta, "delta"));
+	}
+	return total + copy.at.x;
+}
+int main(void)
+{
+	struct work a = {{3, -4, "alpha"}, GREEN, 0, 5, {1, -2, 3, -4}}, b = {{30, 40, "beta"}, RED, &a, 2, {5, 6, 7, 8}};
+	char c, low[] = "low", high[] = "high"; // in pages that are there: others cannot be read from a probe
+	setlinebuf(stdout);
+	while (read(0, &c, 1) == 1) {
+		step(&b, -128, low, false);
+		step(&a, 127, high, true);
+		printf("total %ld\n", total);
+		puts("done");
+	}
+	return 0;
+}
+END
+cat >"$tmp/vars.bt" <<'END'
+uprobe:__EXE__:step {
+	printf("entry %d %s %d %d %s %ld\n", vars.delta, str(vars.text), vars.on, vars.w->at.x, str(vars.w->at.name), vars.w->many[3]);
+}
+usdt:__EXE__:app:site {
+	printf("site %d %d %d %d %llu %d %d %d %s %ld %d %d %d\n", vars.delta, vars.on, vars.i, vars.small, vars.wide, vars.was,
+		vars.copy.at.x, vars.copy.at.y, str(vars.copy.at.name), vars.copy.many[1], vars.square, vars.rounds, vars.last);
+	@[vars.was, vars.on] = count();
+	print(vars.copy.at);
+}
+END
+
+compare() { # BUILD...: what it prints and what is traced are the same
+	"$@" -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" 2>"$tmp/errors" || { ok "$*: compiles" false; return; }
+	live_start "$tmp/app"
+	ok "$*: it attaches" live_trace "$live_pid" "$tmp/vars.bt"
+	printf x >&8
+	wait_for 20 grep -q 'done' "$tmp/answers"
+	live_wait INT
+	is "$(grep -E '^(entry|site)' "$tmp/trace")" "$(grep -E '^(entry|site)' "$tmp/answers")" "$*: the program's own values"
+	is "$(grep '^@\[' "$tmp/trace" | sort)" "@[GREEN, 1]: 2
+@[RED, 0]: 2" "$*: an enumeration has its names"
+	like "$(cat "$tmp/trace")" '^\{x = 130, y = -4, name = "alpha"\}$' "$*: a struct is printed whole"
+	exec 8>&-
+	wait "$live_pid"
+}
+compare gcc -O0
+compare gcc -O0 -no-pie -gdwarf-4
+compare gcc -O2
+if command -v clang >/dev/null && [ "$(uname -m)" = x86_64 ]; then compare clang -O0; fi
+
+# --- one probe at two sites, with each variable elsewhere
+cat >"$tmp/sites.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+struct pair { int x; short y[2]; };
+static int calls;
+int shared = 9;
+__attribute__((noinline)) int one(int n);
+__attribute__((noinline)) int one(int n)
+{
+	int left = n * 2;
+	struct pair pair = {n, {1, -2}};
+	calls++;
+	printf("%d %d %d %d %d\n", left, calls, shared, pair.x, pair.y[1]);
+	USDT_PROBE(app, sites, USDT_ARG(n, "n"));
+	return left + pair.x;
+}
+__attribute__((noinline)) int two(int m);
+__attribute__((noinline)) int two(int m)
+{
+	char room[100] = "";
+	int left = m * 3;
+	struct pair pair = {-m, {3, -4}};
+	calls++;
+	shared -= 20;
+	printf("%d %d %d %d %d\n", left, calls, shared, pair.x, pair.y[1]);
+	USDT_PROBE(app, sites, USDT_ARG(m, "n"));
+	return left + m + pair.x + room[m];
+}
+int main(void)
+{
+	setlinebuf(stdout);
+	getchar();
+	one(1);
+	two(2);
+	one(-3);
+	puts("done");
+	return getchar();
+}
+END
+gcc -O0 -g -I"$top/include" -o "$tmp/sites" "$tmp/sites.c"
+live_start "$tmp/sites"
+ok "sites: it attaches" live_trace "$live_pid" -e 'usdt:__EXE__:app:sites {
+	printf("%d %d %d %d %d\n", vars.left, vars.calls, vars.shared, vars.pair.x, vars.pair.y[1]); }'
+printf x >&8
+wait_for 20 grep -q 'done' "$tmp/answers"
+live_wait INT
+is "$(grep . "$tmp/trace")" "$(grep -v 'done' "$tmp/answers")" "sites: the program's own values at each of them"
+exec 8>&-
+wait "$live_pid"
+
+# --- any instruction, as gdb shows it: bpftrace 0.17 attaches to none but entries
+if ! command -v gdb >/dev/null || ! command -v objdump >/dev/null; then
+	skip "gdb" "there is no gdb or objdump"
+elif [ "$version" -lt 21 ]; then
+	skip "gdb" "this bpftrace attaches only to entries"
+else
+	sed 's/while (read(0, &c, 1) == 1)/for (c = 0; c < 2; c++)/' "$tmp/app.c" >"$tmp/loop.c"
+	for build in "gcc -O0" "gcc -O2" "clang -O2"; do
+		command -v "${build%% *}" >/dev/null || continue
+		# shellcheck disable=SC2086
+		$build -g -I"$top/include" -o "$tmp/loop" "$tmp/loop.c" 2>"$tmp/errors"
+		"$top/tests/vars.py" --btgen "$btgen" --match '^(step|main)$' --places 24 --seed 3 -- "$tmp/loop" >"$tmp/report" 2>&1
+		like "$(cat "$tmp/report")" 'compared [1-9][0-9]{2}, wrong 0,.* only btgen 0;' "$build: gdb shows the same at 24 instructions"
+		sed 's/^/# /' "$tmp/report"
+	done
+fi
+done_testing
