@@ -36,6 +36,8 @@ unsigned attach_count_programs(const struct bind *b);
 
 /** `a(), b() and 2 others`, in @a. */
 const char *attach_callers(struct arena *a, const struct dwinlined *d);
+/** Does @path, a field of an attach point, mean the file @tf? */
+bool attach_means(const struct targetfile *tf, struct str path);
 /** Why this bpftrace cannot attach to the probe of @m, see attachable_why_not(); looked at once. */
 struct str attach_why_not(const struct bind *b, const struct attach_match *m);
 

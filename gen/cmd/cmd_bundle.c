@@ -162,7 +162,8 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		       "\t[ ! -r /sys/kernel/btf/vmlinux ] ||\n"
 		       "\t\texport BPFTRACE_BTF=\"${BPFTRACE_BTF-/sys/kernel/btf/vmlinux}\" ;;\n"
 		       "esac\n");
-	code_f(out, "exec \"$bpftrace\" \"$@\" /dev/fd/3 3<<'END-%s'\n", id);
+	code_f(out, "exec \"$bpftrace\" %s\"$@\" /dev/fd/3 3<<'END-%s'\n",
+	       x->bind.found.is_unsafe ? "--unsafe " : "", id);
 }
 
 /** A map of the script's, as PCP has it. */

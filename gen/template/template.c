@@ -1,6 +1,7 @@
 #include "template/template.h"
 
 #include "bind/attach.h"
+#include "bind/byaddress.h"
 #include "check/check.h"
 #include "emit/emit.h"
 #include "template/track.h"
@@ -105,7 +106,7 @@ static bool bind_clauses(struct bind *b)
 		good &= !clauses[i]->is_wrong;
 	}
 	return good && optional_drop(b) && check_macros(b) && check_number(b) && check_reach(b) &&
-	       check_switches(b);
+	       check_switches(b) && byaddress_finish(b);
 }
 
 /**
@@ -156,6 +157,8 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	b->found.pp = pp;
 	if (!script_parse(b->arena, b->diag, pp->out, &b->found.script) || !take_pragmas(b) ||
 	    !optional_collect(b))
+		return false;
+	if (byaddress_split(b, pp) && !script_parse(b->arena, b->diag, pp->out, &b->found.script))
 		return false;
 	if (!b->found.script.clauses.n) {
 		struct diag_place place = tok_place(pp->out);
