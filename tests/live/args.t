@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../live.sh"
 can_trace || skip_all "needs root and bpftrace"
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
-version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 headers=("$targets"/*.h "$targets"/*.c)
 
 # start BUILD: the target behind its gate
