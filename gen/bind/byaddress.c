@@ -190,7 +190,8 @@ void byaddress_bind(struct bind *b, struct script_attach *at, const struct attac
 	for (size_t i = 0; i < m->probe->n_sites; i++) {
 		uint64_t address;
 		bool is_unsafe;
-		if (attachable_site(m->file->bin.img, &m->probe->sites[i], &address, &is_unsafe))
+		if (attachable_site(b->arena, m->file->bin.img, &m->probe->sites[i], &address,
+				    &is_unsafe))
 			vec_push(b->arena, &at->bound,
 				 str_printf(b->arena, "%s:%s:0x%" PRIx64,
 					    vocabulary_function_probe()->name, file, address));
@@ -203,7 +204,7 @@ struct str byaddress_program(struct arena *a, const struct attach_match *m,
 {
 	uint64_t address;
 	bool is_unsafe;
-	attachable_site(m->file->bin.img, s, &address, &is_unsafe);
+	attachable_site(a, m->file->bin.img, s, &address, &is_unsafe);
 	return str_printf(a, "%s:%" PRIu64, vocabulary_function_probe()->name, address);
 }
 

@@ -29,12 +29,39 @@ static struct str find_unreadable(struct arena *a, unsigned machine, const struc
 	return STR("");
 }
 
-bool attachable_site(struct img *img, const struct sdt_site *s, uint64_t *ret, bool *is_unsafe)
+/** The symbols of the code at an address, and whether one has its name from other code, too. */
+struct covering {
+	struct arena *arena;
+	uint64_t addr;
+	struct map names;
+	bool is_shared;
+};
+
+static bool add_covering(void *ctx, const struct img_symbol *sym)
 {
+	struct covering *c = ctx;
+	if (c->addr - sym->addr < sym->size)
+		map_add(c->arena, &c->names, sym->name);
+	return true;
+}
+
+static bool find_namesake(void *ctx, const struct img_symbol *sym)
+{
+	struct covering *c = ctx;
+	c->is_shared = c->addr - sym->addr >= sym->size && map_get(&c->names, sym->name);
+	return !c->is_shared;
+}
+
+bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s, uint64_t *ret,
+		     bool *is_unsafe)
+{
+	struct covering c = {.arena = a, .addr = s->pc};
 	*is_unsafe = !img_covers(img, s->pc, true);
 	*ret = *is_unsafe ? s->off : s->pc;
-	return !*is_unsafe || s->pc == s->off ||
-	       !(img_covers(img, s->pc, false) || img_covers(img, s->off, false));
+	img_walk_symbols(img, add_covering, &c);
+	img_walk_symbols(img, find_namesake, &c);
+	return !c.is_shared && (!*is_unsafe || s->pc == s->off ||
+				!(img_covers(img, s->pc, false) || img_covers(img, s->off, false)));
 }
 
 /** Why its sites cannot be attached to by their addresses. */
@@ -48,8 +75,8 @@ static struct str why_not_by_address(struct arena *a, struct img *img, const str
 			return str_printf(a, STR_FMT ", and by address it raises no semaphore",
 					  STR_ARG(unreadable));
 		if (p->sites[i].doubt == SDT_NOT_A_NOP ||
-		    !attachable_site(img, &p->sites[i], &address, &is_unsafe))
-			return str_printf(a, STR_FMT ", and the address of a site is in doubt",
+		    !attachable_site(a, img, &p->sites[i], &address, &is_unsafe))
+			return str_printf(a, STR_FMT ", and by address it may attach to other code",
 					  STR_ARG(unreadable));
 	}
 	return STR("");

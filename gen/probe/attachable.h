@@ -32,9 +32,11 @@ bool attachable_by_address(struct arena *a, unsigned machine, const struct sdt_p
 /**
  * The number by which `uprobe:PATH:NUMBER` means the site @s of @img. Measured with 0.27.1: it is the
  * link-time address of code that a symbol covers; of other code, which needs --unsafe, it is the offset
- * in the file. False where bpftrace may take it for the other one of the two.
+ * in the file. False where bpftrace may take it for the other one of the two, or goes by the symbol's name,
+ * which is that of other code, too.
  */
-bool attachable_site(struct img *img, const struct sdt_site *s, uint64_t *ret, bool *is_unsafe);
+bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s, uint64_t *ret,
+		     bool *is_unsafe);
 /** Can every version attach to @p, whose arguments are @pa? As attachable_why_not(), but at no cost. */
 bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa);
 

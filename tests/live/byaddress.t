@@ -91,4 +91,28 @@ live_start "$tmp/app"
 live_round -q -t 'lib:add' --filter 'arg0 < 0' "$live_pid"
 is "$(sed 's/.*\] //' "$tmp/trace")" "lib:add total=-3 n=0
 lib:add total=-2 n=1" "a filter reads the arguments"
+
+# bpftrace goes by the name of the function that has the address: of two with one name it would take the first.
+cat >"$tmp/first.c" <<'E2'
+#include "site.h"
+__attribute__((noinline)) static void work(int n) { printf("%d\n", n); }
+void first(int n) { work(n); }
+E2
+cat >"$tmp/second.c" <<'E2'
+#include "site.h"
+void first(int n);
+__attribute__((noinline)) static void work(int n) { SITE("app", "second", "-4@%k[n] 8f@%%xmm0", [n] "D"(n)); printf("app:second %d\n", n); }
+int main(void) { getchar(); first(1); work(2); puts("done"); fflush(stdout); getchar(); }
+E2
+"${CC:-gcc}" -O1 -g -fno-pie -no-pie -o "$tmp/app" "$tmp/first.c" "$tmp/second.c" || exit 1
+if [ "$version" -ge 24 ]; then
+	live_start "$tmp/app"
+	like "$("$live_sh" -t app:second "$live_pid" 2>&1)" 'cannot attach to app:second .* and by address it may attach to other code$' \
+		"in a function whose name another one has, too, it is refused"
+	echo >&8
+fi
+strip -o "$tmp/bare" "$tmp/app"
+live_start "$tmp/bare"
+live_round -q -t app:second "$live_pid"
+is "$(sed 's/.*\] //' "$tmp/trace")" "app:second arg0=2 arg1=?" "without symbols it is where the file has it"
 done_testing

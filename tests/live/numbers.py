@@ -87,6 +87,7 @@ def parts():
     for name, before, text in ACCESS:
         names = [t for t in NAMES if not (t in BITS and name in ("element", "index", "pointee"))]
         part = Part(name)
+        part.CLAUSE = 8 if name == "argument" else part.CLAUSE  # 0.20 to 0.22 have no room for more
         one_value(part, names[:10] if name == "argument" else names, (before, text))
         yield part
     address = Part("address")
