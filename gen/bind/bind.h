@@ -98,7 +98,7 @@ struct bind_found {
 	struct map left; /**< probes of patterns that bpftrace has no room for, attach_choose() */
 	struct attach_clause **clauses; /**< what each clause of the script is bound to */
 	unsigned n_attach;		/**< attach points in the program */
-	bool is_unsafe;			/**< bpftrace must be given --unsafe, bind/byaddress.h */
+	const struct sdt_probe *unsafe; /**< one that needs --unsafe, bind/byaddress.h; or NULL */
 	struct targettype *types;	/**< sema/targettype.h's */
 	VEC(struct bind_table) tables;	/**< of the script, of enum names, see sema/table.h */
 	struct enumconf *listed;	/**< what `conf` has: tables of maps that are only read */

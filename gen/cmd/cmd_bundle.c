@@ -163,7 +163,7 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		       "\t\texport BPFTRACE_BTF=\"${BPFTRACE_BTF-/sys/kernel/btf/vmlinux}\" ;;\n"
 		       "esac\n");
 	code_f(out, "exec \"$bpftrace\" %s\"$@\" /dev/fd/3 3<<'END-%s'\n",
-	       x->bind.found.is_unsafe ? "--unsafe " : "", id);
+	       x->bind.found.unsafe ? "--unsafe " : "", id);
 }
 
 /** A map of the script's, as PCP has it. */

@@ -262,7 +262,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	// A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
 	cfg.proc = has_end ? x->proc : NULL;
 	cfg.pass_pid = has_end && x->proc && x->bind.found.scope == BIND_BY_PID;
-	cfg.is_unsafe = x->bind.found.is_unsafe;
+	cfg.is_unsafe = x->bind.found.unsafe != NULL;
 	cfg.chosen = is_host && x->names_one ? x->proc : NULL;
 	cfg.several = is_several ? x->proc : NULL;
 	cfg.has_children = o->req.has_children;

@@ -1,7 +1,7 @@
 #include "template/template.h"
 
+#include "bind/apart.h"
 #include "bind/attach.h"
-#include "bind/byaddress.h"
 #include "check/check.h"
 #include "emit/emit.h"
 #include "template/track.h"
@@ -106,7 +106,7 @@ static bool bind_clauses(struct bind *b)
 		good &= !clauses[i]->is_wrong;
 	}
 	return good && optional_drop(b) && check_macros(b) && check_number(b) && check_reach(b) &&
-	       check_switches(b) && byaddress_finish(b);
+	       check_switches(b) && apart_finish(b);
 }
 
 /**
@@ -158,8 +158,12 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	if (!script_parse(b->arena, b->diag, pp->out, &b->found.script) || !take_pragmas(b) ||
 	    !optional_collect(b))
 		return false;
-	if (byaddress_split(b, pp) && !script_parse(b->arena, b->diag, pp->out, &b->found.script))
-		return false;
+	if (apart_split(b, pp)) {
+		b->diag->once = arena_new(b->arena, struct diag_once);
+		b->diag->once->arena = b->arena;
+		if (!script_parse(b->arena, b->diag, pp->out, &b->found.script))
+			return false;
+	}
 	if (!b->found.script.clauses.n) {
 		struct diag_place place = tok_place(pp->out);
 		return diag_error(b->diag, &place, "the script has no probes");
@@ -184,6 +188,7 @@ static bool bind_program(struct bind *b, struct pp *pp)
 bool template_bind(struct bind *b, struct pp *pp)
 {
 	bool good = bind_program(b, pp);
+	b->diag->once = NULL;
 	if (!b->found.clauses)
 		b->found.script.clauses.n = 0; // nothing is known of them
 	targettype_end(b);
