@@ -173,6 +173,15 @@ static void write_message(struct diag *d, const struct diag_place *at, enum diag
 	strbuf_fini(&b);
 }
 
+static bool is_repeated(struct diag *d, const struct diag_place *at, enum diag_level level,
+			struct str text)
+{
+	return d->once && at && level != DIAG_NOTE &&
+	       !map_add(d->once->arena, &d->once->seen,
+			str_printf(d->once->arena, STR_FMT ":%u:%u:" STR_FMT, STR_ARG(at->file),
+				   at->line, at->col, STR_ARG(text)));
+}
+
 static __attribute__((format(printf, 5, 0))) void say(struct diag *d, const struct diag_place *at,
 						      enum diag_level level, const char *name,
 						      const char *fmt, va_list ap)
@@ -182,6 +191,11 @@ static __attribute__((format(printf, 5, 0))) void say(struct diag *d, const stru
 		return;
 	strbuf_init(&msg);
 	strbuf_vaddf(&msg, fmt, ap);
+	if (is_repeated(d, at, level, strbuf_str(&msg))) {
+		d->last_hidden = true;
+		strbuf_fini(&msg);
+		return;
+	}
 	write_message(d, at, level, name, strbuf_str(&msg));
 	strbuf_fini(&msg);
 	if (!at || !at->macro.file.n)

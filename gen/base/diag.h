@@ -21,6 +21,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -58,6 +59,12 @@ struct diag_log {
 	VEC(struct diag_message) messages;
 };
 
+/** What was said of a place: clauses of which there are several would say all of it several times. */
+struct diag_once {
+	struct arena *arena;
+	struct map seen;
+};
+
 /** -W NAME, -W no-NAME */
 struct diag_choice {
 	const char *name;
@@ -77,6 +84,7 @@ struct diag {
 	struct json
 	    *json;    /**< messages become objects of its open array instead of text; or NULL */
 	bool in_json; /**< one of them is open, for notes */
+	struct diag_once *once;		 /**< of one place the same is said once; or NULL */
 	struct diag_log *log;		 /**< messages are kept there instead, or NULL */
 	const char *const *for_versions; /**< of bpftrace, for which the next message is; or NULL */
 	size_t n_versions;

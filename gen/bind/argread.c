@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <inttypes.h>
 
+#include "bind/byaddress.h"
 #include "bind/namedarg.h"
 #include "elf/imgsym.h"
 #include "dialect/dialect.h"
@@ -184,7 +185,10 @@ struct str argread_find(const struct bind *b, const struct attach_clause *c, uns
 	struct str text = STR("");
 	bool is_needed = false, is_one = true;
 	*place = STR("");
-	if (c->has_other || c->has_uprobe || dialect_has_libbpf_usdt(b->given->version))
+	for (size_t i = 0; i < c->probes.n; i++)
+		is_needed |= byaddress_is(b, &c->probes.v[i]);
+	if (c->has_other || c->has_uprobe ||
+	    (dialect_has_libbpf_usdt(b->given->version) && !is_needed))
 		return text;
 	for (size_t i = 0; i < c->probes.n && is_one; i++) {
 		const struct attach_match *m = &c->probes.v[i];

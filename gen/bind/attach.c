@@ -8,6 +8,7 @@
 #include "code/code.h"
 #include "elf/debugfile.h"
 #include "elf/imgsym.h"
+#include "bind/byaddress.h"
 #include "bind/codeattach.h"
 #include "bind/optional.h"
 #include "bind/filter.h"
@@ -81,8 +82,7 @@ struct str attach_why_not(const struct bind *b, const struct attach_match *m)
 	struct str *why = map_get_ptr(&b->memory->whys, m->probe);
 	if (!why) {
 		why = arena_new(b->arena, struct str);
-		*why = attachable_why_not(b->arena, m->file->bin.img->machine, m->probe,
-					  b->given->version);
+		*why = attachable_why_not(b->arena, m->file->bin.img, m->probe, b->given->version);
 		map_put_ptr(b->arena, &b->memory->whys, m->probe, why);
 	}
 	return *why;
@@ -111,6 +111,8 @@ static void find_probes(const struct bind *b, struct str path, struct str provid
 		while ((p = sdt_find(list, provider, name, p))) {
 			struct attach_match match = {tf, p};
 			skipped_match(&b->given->files->skipped, b->given->files->arena, p);
+			if (is_pattern && byaddress_is(b, &match) && !attach_why_not(b, &match).n)
+				continue; // it has a clause of its own
 			if (!attachable_has_name(p, b->given->version) ||
 			    (is_pattern && is_left(b, p)) ||
 			    ((is_optional || is_pattern) && attach_why_not(b, &match).n)) {
@@ -197,20 +199,25 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		if (b->found.scope == BIND_BY_PID && b->given->proc &&
 		    !dialect_has_libbpf_usdt(b->given->version) && has_namesake(b, m))
 			b->found.scope = BIND_BY_FILTER;
-		if (good) {
+		if (good && byaddress_is(b, m)) {
+			byaddress_bind(b, at, m, file);
+		} else if (good) {
 			struct str one = str_printf(
 			    b->arena, STR_FMT ":%s:" STR_FMT ":" STR_FMT, STR_ARG(at->kind), file,
 			    STR_ARG(dialect_spell_name(b->arena, m->probe->provider).s),
 			    STR_ARG(dialect_spell_name(b->arena, m->probe->name).s));
 			vec_push(b->arena, &at->bound, one);
-			strbuf_addz(&text, i > from ? ", " : "");
-			strbuf_adds(&text, one);
 		}
 		if (good && b->given->verbose)
-			diag_note(b->diag, NULL, STR_FMT ":" STR_FMT " is in " STR_FMT,
+			diag_note(b->diag, NULL, STR_FMT ":" STR_FMT " is in " STR_FMT "%s",
 				  STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-				  STR_ARG(m->file->path));
+				  STR_ARG(m->file->path),
+				  byaddress_is(b, m) ? ", attached to by address" : "");
 		b->found.n_attach++;
+	}
+	for (size_t i = 0; i < at->bound.n; i++) {
+		strbuf_addz(&text, i ? ", " : "");
+		strbuf_adds(&text, at->bound.v[i]);
 	}
 	change(b->arena, at->node, strbuf_str(&text));
 	strbuf_fini(&text);
@@ -362,7 +369,7 @@ static void add_costs(const struct bind *b, const struct script_attach *at, bool
 		     list && (p = sdt_find(list, provider, name, p));) {
 			struct attach_match m = {tf, p};
 			uintptr_t cost =
-			    attach_why_not(b, &m).n ? 0 : sdt_count_places(b->arena, p);
+			    attach_why_not(b, &m).n ? 0 : byaddress_count_places(b, &m);
 			*n += (unsigned)cost;
 			map_put_ptr(b->arena, costs, p,
 				    (void *)(cost + (uintptr_t)map_get_ptr(costs, p)));

@@ -49,9 +49,10 @@ struct attach_clause {
 	struct context near; /**< the code of its probes and functions, whose types it means */
 	bool has_user;	     /**< a usdt or uprobe attach point of the target: fires in user code */
 	bool has_uprobe;
-	bool has_other;	   /**< any other kind */
-	bool has_unplaced; /**< one whose code `near` does not have, or not its own: a return */
-	bool is_wrong;	   /**< an error was reported about what it is bound to */
+	bool has_other;	       /**< any other kind */
+	bool has_unplaced;     /**< one whose code `near` does not have, or not its own: a return */
+	struct str by_address; /**< what `probe` is in it, bind/byaddress.h; or empty */
+	bool is_wrong;	       /**< an error was reported about what it is bound to */
 	/** Of uprobes of functions: the first one's parameters, where args.NAME asks for them; or NULL. */
 	const struct funcargs *params;
 	struct map vars; /**< of vars.NAME: name -> struct namedvar, bind/namedvar.h */
@@ -99,6 +100,7 @@ struct bind_found {
 	struct map left; /**< probes of patterns that bpftrace has no room for, attach_choose() */
 	struct attach_clause **clauses; /**< what each clause of the script is bound to */
 	unsigned n_attach;		/**< attach points in the program */
+	const struct sdt_probe *unsafe; /**< one that needs --unsafe, bind/byaddress.h; or NULL */
 	struct targettype *types;	/**< sema/targettype.h's */
 	VEC(struct bind_table) tables;	/**< of the script, of enum names, see sema/table.h */
 	struct enumconf *listed;	/**< what `conf` has: tables of maps that are only read */

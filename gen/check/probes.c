@@ -2,6 +2,7 @@
 
 #include "bind/argread.h"
 #include "bind/attach.h"
+#include "bind/byaddress.h"
 #include "bind/namedarg.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
@@ -34,7 +35,7 @@ static bool report_unreadable(const struct bind *b, const struct script_arg *use
 {
 	struct diag_place place = tok_place(use->token);
 	unsigned n = use->n;
-	while (args[n].is_behind)
+	while (args[n].is_behind && !byaddress_is(b, m))
 		n--;
 	if (n == use->n && sdtarg_has_odd_size(&args[n]))
 		return diag_finding(
@@ -49,6 +50,15 @@ static bool report_unreadable(const struct bind *b, const struct script_arg *use
 			    STR_ARG(str_printable(b->arena, args[n].place)));
 }
 
+static void note_place(const struct bind *b, const struct script_arg *use, struct str place)
+{
+	if (place.n)
+		diag_note(b->diag, NULL,
+			  "at one site arg%u is " STR_FMT
+			  ": no single expression reads it there and at the other sites",
+			  use->n, STR_ARG(str_printable(b->arena, place)));
+}
+
 /** Where there is no argN, and no other way to read it at all sites. */
 static bool report_no_such(const struct bind *b, const struct script_arg *use, struct str place)
 {
@@ -57,11 +67,7 @@ static bool report_no_such(const struct bind *b, const struct script_arg *use, s
 	    b->diag, "argument", DIAG_ERROR, &at,
 	    "bpftrace " DIALECT_FMT " reads arg0 to arg%u only (0.24 reads up to arg11)",
 	    DIALECT_ARG(b->given->version), dialect_max_arg(b->given->version));
-	if (place.n)
-		diag_note(b->diag, NULL,
-			  "at one site arg%u is " STR_FMT
-			  ": no single expression reads it there and at the other sites",
-			  use->n, STR_ARG(str_printable(b->arena, place)));
+	note_place(b, use, place);
 	return good;
 }
 
@@ -110,6 +116,11 @@ static bool check_site(const struct bind *b, const struct attach_clause *c,
 			    "arg%u of " STR_FMT ":" STR_FMT
 			    " is a floating-point number, which bpftrace cannot read",
 			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
+		} else if (byaddress_is(b, m)) {
+			if (!argread_find(b, c, use->n, &far).n) {
+				good &= report_unreadable(b, use, m, args);
+				note_place(b, use, m->probe->n_sites > 1 ? far : STR(""));
+			}
 		} else if (use->n > dialect_max_arg(b->given->version)) {
 			if (!argread_find(b, c, use->n, &far).n)
 				good &= report_no_such(b, use, far);
@@ -186,9 +197,9 @@ bool check_number(const struct bind *b)
 	unsigned n_probes = 0, n_places = 0, most = dialect_max_usdt(b->given->version);
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		for (size_t k = 0; k < b->found.clauses[i]->probes.n; k++) {
-			const struct sdt_probe *p = b->found.clauses[i]->probes.v[k].probe;
-			n_places += sdt_count_places(b->arena, p);
-			n_probes++;
+			unsigned n = byaddress_count_places(b, &b->found.clauses[i]->probes.v[k]);
+			n_places += n;
+			n_probes += n > 0;
 		}
 	if (n_places <= most)
 		return true;

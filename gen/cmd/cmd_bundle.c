@@ -213,6 +213,15 @@ static unsigned max_strlen(const struct expansion *x, size_t n)
 	return most;
 }
 
+/** An option that one of the programs needs. */
+static const char *unsafe_of(const struct expansion *x, size_t n)
+{
+	bool is_unsafe = false;
+	for (size_t i = 0; i < n; i++)
+		is_unsafe |= x[i].bind.found.unsafe != NULL;
+	return is_unsafe ? "--unsafe " : "";
+}
+
 /** What goes before the program. */
 static void write_head(struct arena *a, const struct expand_request *req, const struct expansion *x,
 		       size_t n, struct code *out)
@@ -375,8 +384,9 @@ static void write_programs(struct arena *a, const struct expansion *x, size_t n,
 		code_text(out, v.lines.v[i].text);
 		code_z(out, "\n");
 	}
-	code_f(out, "END-%s\n)\nexec \"$bpftrace\" \"$@\" /dev/fd/3 3<<END-%s\n$program\nEND-%s\n",
-	       end, end, end);
+	code_f(out,
+	       "END-%s\n)\nexec \"$bpftrace\" %s\"$@\" /dev/fd/3 3<<END-%s\n$program\nEND-%s\n",
+	       end, unsafe_of(x, n), end, end);
 }
 
 /** The line that ends a program has a build-id: no line of it is the same. */
@@ -395,7 +405,8 @@ static bool write_bundle(struct arena *a, struct diag *d, const struct expand_re
 	if (n > 1) {
 		write_programs(a, x, n, end, &text);
 	} else {
-		code_f(&text, "exec \"$bpftrace\" \"$@\" /dev/fd/3 3<<'END-%s'\n", end);
+		code_f(&text, "exec \"$bpftrace\" %s\"$@\" /dev/fd/3 3<<'END-%s'\n",
+		       unsafe_of(x, n), end);
 		code_text(&text, strbuf_str(&x->program.text));
 		code_f(&text, "\nEND-%s\n", end);
 	}

@@ -231,7 +231,7 @@ static void find_attachable(struct listing *l, const struct probes_file *f,
 	x->bpftrace = l->version;
 	x->has_no_version = !l->version;
 	if (l->version)
-		x->why_not = attachable_why_not(&l->arena, f->machine, p, l->version);
+		x->why_not = attachable_why_not(&l->arena, f->bin.img, p, l->version);
 }
 
 static void find_extra(struct listing *l, struct probes_file *f)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bind/byaddress.h"
 #include "bind/attach.h"
 #include "base/clock.h"
 #include "base/jobs.h"
@@ -151,13 +152,13 @@ struct cost_list {
 	cost_names names;
 };
 
-static void add_cost_name(struct cost_list *l, struct str name, struct str as,
+static void add_cost_name(struct cost_list *l, struct str name, struct str program,
 			  const struct provider *p)
 {
 	bool has_trap = p->memory == MEMORY_PROGRAM && p->place != PLACE_NONE;
 	unsigned n = has_trap + (has_trap && p->place == PLACE_RETURN);
-	if (map_add(l->arena, &l->seen, as.n ? as : name))
-		vec_push(l->arena, &l->names, (struct cost_name){name, as, n});
+	if (map_add(l->arena, &l->seen, program.n ? program : name))
+		vec_push(l->arena, &l->names, (struct cost_name){name, program, n});
 }
 
 /** Functions and lines are places in the code: each is "uprobe:4515" there, or has a symbol. */
@@ -180,6 +181,20 @@ static void add_places(struct cost_list *l, const struct script_attach *at)
 		add_cost_name(l, name, STR(""), at->provider);
 }
 
+/** The probe @m of @at, which is attached to once for each site if it is by address. */
+static void add_usdt_cost(struct cost_list *l, const struct bind *b, const struct script_attach *at,
+			  const struct attach_match *m)
+{
+	struct str name = str_printf(l->arena, STR_FMT ":" STR_FMT ":" STR_FMT, STR_ARG(at->kind),
+				     STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
+	struct str program = STR("");
+	for (size_t i = 0; i < (byaddress_is(b, m) ? m->probe->n_sites : 1); i++) {
+		if (byaddress_is(b, m))
+			program = byaddress_program(l->arena, m, &m->probe->sites[i]);
+		add_cost_name(l, name, program, at->provider);
+	}
+}
+
 /** What the clauses attach to: USDT probes by their names, others as the attach point has them. */
 static cost_names list_cost_names(struct arena *a, const struct bind *b)
 {
@@ -190,15 +205,8 @@ static cost_names list_cost_names(struct arena *a, const struct bind *b)
 		for (size_t k = 0; k < c->attach.n; k++) {
 			const struct script_attach *at = &c->attach.v[k];
 			bool is_usdt = at->provider->place == PLACE_USDT;
-			for (size_t m = 0; is_usdt && m < bound->probes.n; m++) {
-				const struct sdt_probe *probe = bound->probes.v[m].probe;
-				add_cost_name(&list,
-					      str_printf(a, STR_FMT ":" STR_FMT ":" STR_FMT,
-							 STR_ARG(at->kind),
-							 STR_ARG(probe->provider),
-							 STR_ARG(probe->name)),
-					      STR(""), at->provider);
-			}
+			for (size_t m = 0; is_usdt && m < bound->probes.n; m++)
+				add_usdt_cost(&list, b, at, &bound->probes.v[m]);
 			if (!is_usdt || !bound->probes.n)
 				add_places(&list, at);
 		}
@@ -293,6 +301,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	// A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
 	cfg.proc = has_end ? x->proc : NULL;
 	cfg.pass_pid = has_end && x->proc && x->bind.found.scope == BIND_BY_PID;
+	cfg.is_unsafe = x->bind.found.unsafe != NULL;
 	cfg.chosen = is_host && x->names_one ? x->proc : NULL;
 	cfg.several = is_several ? x->proc : NULL;
 	cfg.has_children = o->req.has_children;

@@ -284,7 +284,8 @@ static const struct defect {
     {20, 21, "treats negative numbers as unsigned in min() and max()", "install 0.21.2 or newer"},
     {20, 23, "can miss the first event of a key that it counts", "install 0.24 or newer"},
     {24, UINT32_MAX,
-     "cannot attach to a probe with a float, or a variable at a fixed address, among its arguments",
+     "cannot attach to a probe that has a semaphore, and a float or a variable at a fixed address "
+     "among its arguments",
      "use 0.23 for these"},
 };
 

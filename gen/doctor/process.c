@@ -92,16 +92,15 @@ static void report_unattachable(const struct examination *x, const struct img *i
 		    STR_ARG(p->name), STR_ARG(why));
 }
 
-static void examine_probes(const struct examination *x, const struct img *img,
-			   const struct proc_file *f, const struct sdt_list *probes)
+static void examine_probes(const struct examination *x, struct img *img, const struct proc_file *f,
+			   const struct sdt_list *probes)
 {
 	enum { MOST = 3 }; // that are told of one by one
 	unsigned most = dialect_max_usdt(x->version);
 	size_t n_good = 0, n_moved = 0;
 	struct str *why = arena_array(x->out->arena, struct str, probes->n_probes);
 	for (size_t i = 0; i < probes->n_probes && x->version; i++) {
-		why[i] =
-		    attachable_why_not(x->out->arena, img->machine, &probes->probes[i], x->version);
+		why[i] = attachable_why_not(x->out->arena, img, &probes->probes[i], x->version);
 		n_good += !why[i].n;
 	}
 	size_t n_bad = probes->n_probes - n_good;

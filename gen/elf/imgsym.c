@@ -9,6 +9,7 @@
 /** Where a walk goes to; `go_on` turns false when it wants no more. */
 struct walk {
 	bool objects; // variables, too
+	bool own;     // of the image itself only
 	bool (*fn)(void *ctx, const struct img_symbol *sym);
 	void *ctx;
 	bool go_on;
@@ -111,7 +112,7 @@ static void walk_all(struct img *img, struct walk w)
 	if (!stripped)
 		walk_table(img, ".symtab", &w);
 	walk_table(img, ".dynsym", &w);
-	if (!w.go_on || !stripped)
+	if (!w.go_on || !stripped || w.own)
 		return;
 	if (img_separate_file(img, &separate) && img_find_header(separate, ".symtab", &s))
 		walk_table(separate, ".symtab", &w);
@@ -122,13 +123,13 @@ static void walk_all(struct img *img, struct walk w)
 void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
 			void *ctx)
 {
-	walk_all(img, (struct walk){false, fn, ctx, true});
+	walk_all(img, (struct walk){.fn = fn, .ctx = ctx, .go_on = true});
 }
 
 void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
 		      void *ctx)
 {
-	walk_all(img, (struct walk){true, fn, ctx, true});
+	walk_all(img, (struct walk){.objects = true, .fn = fn, .ctx = ctx, .go_on = true});
 }
 
 struct wanted {
@@ -203,4 +204,18 @@ bool img_is_local(struct img *img, uint64_t addr)
 	struct wanted w = {.addr = addr};
 	img_walk_functions(img, match_global, &w);
 	return !w.found;
+}
+
+static bool match_covering(void *ctx, const struct img_symbol *sym)
+{
+	struct wanted *w = ctx;
+	w->found |= w->addr - sym->addr < sym->size;
+	return !w->found;
+}
+
+bool img_covers(struct img *img, uint64_t addr, bool own)
+{
+	struct wanted w = {.addr = addr};
+	walk_all(img, (struct walk){true, own, match_covering, &w, true});
+	return w.found;
 }

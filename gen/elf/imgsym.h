@@ -35,4 +35,7 @@ void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_
 void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
 		      void *ctx);
 
+/** Is @addr in a function or variable that a symbol tells of? @own: a symbol of @img itself. */
+bool img_covers(struct img *img, uint64_t addr, bool own);
+
 #endif

@@ -318,6 +318,11 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 		t = argument_retval(e, n);
 	else
 		t = argument_numbered(e, n, want);
+	struct str probe = e->clause ? e->clause->by_address : STR("");
+	if (probe.n && tok_is(n->name, "probe"))
+		return made(e, n, "%t", lex_quote(e->arena, probe));
+	if (probe.n && tok_is(n->name, "probetype"))
+		return made(e, n, "\"%t\"", str_slice(probe, 0, str_find(probe, ':')));
 	if (!t && constant_spell(e->b, e->clause, n, &digits, &is_negative, &e->good) &&
 	    !is_negative)
 		return number_of(e, n, digits);

@@ -20,8 +20,8 @@
 
 /** A probe that a program attaches to. */
 struct cost_name {
-	struct str name; /**< "usdt:app:query" */
-	struct str as;	 /**< what bpftrace calls it where that is something else: "uprobe:4515" */
+	struct str name;    /**< "usdt:app:query" */
+	struct str program; /**< "uprobe:4498" where bpftrace knows it by that; or empty */
 	unsigned
 	    n_traps; /**< breakpoints that a hit takes: 1, 2 with that of a return, 0 in the kernel */
 };

@@ -33,3 +33,15 @@ void change_first(struct node *program, struct token *first)
 {
 	program->first = first;
 }
+
+struct token **change_copy(struct arena *a, struct token **end, const struct token *first,
+			   const struct token *last)
+{
+	for (const struct token *t = first;; t = t->next) {
+		*end = arena_new(a, struct token);
+		**end = *t;
+		end = &(*end)->next;
+		if (t == last)
+			return end;
+	}
+}

@@ -20,6 +20,9 @@ void change_leaf(struct arena *a, struct node *n, enum node_kind kind, struct st
  * finds nothing in it.
  */
 void change_remove(struct node *n, struct token *first, struct token *last);
+/** Writes copies of the tokens from @first to @last at *@end; what is written next goes to what it returns. */
+struct token **change_copy(struct arena *a, struct token **end, const struct token *first,
+			   const struct token *last);
 /** @program begins with @first, which was put before its first token. */
 void change_first(struct node *program, struct token *first);
 

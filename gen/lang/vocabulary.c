@@ -43,6 +43,11 @@ const struct provider *vocabulary_provider(struct str word)
 	return &no_provider;
 }
 
+const struct provider *vocabulary_function_probe(void)
+{
+	return vocabulary_provider(STR("uprobe"));
+}
+
 bool provider_is_function(const struct provider *p)
 {
 	return p->whose == OF_FILE && p->place != PLACE_USDT;
@@ -166,15 +171,15 @@ static const struct word
 	{"ntop", .takes = TAKES_WHOLE, .gives = GIVES_SHOWN, .shows = SHOWS_LAST,
 	 .modes = {"AF_INET", "AF_INET6"}, TAKES(WANTS_HOST, WANTS_HOST)},
 	{"offsetof", .takes = TAKES_TYPE, .gives = GIVES_COUNT},
-	{"override", .effect = EFFECT_CHANGES},
+	{"override", .is_unsafe = true, .effect = EFFECT_CHANGES},
 	{"path", .effect = EFFECT_READS, .gives = GIVES_TEXT},
 	{"percpu_kaddr", .since = 22, TAKES(WANTS_LITERAL)},
 	{"print", .effect = EFFECT_CHANGES, .prints = true, .does = USE_READ | USE_PRINT,
 	 TAKES(WANTS_ANY, WANTS_CONSTANT, WANTS_CONSTANT)},
 	{"printf", FORMATS, .prints = true, TAKES(WANTS_LITERAL)},
 	{"reg", .gives = GIVES_NUMBER, TAKES(WANTS_LITERAL)},
-	{"signal", .effect = EFFECT_CHANGES},
-	{"signal_thread", .since = 25, .effect = EFFECT_CHANGES},
+	{"signal", .is_unsafe = true, .effect = EFFECT_CHANGES},
+	{"signal_thread", .is_unsafe = true, .since = 25, .effect = EFFECT_CHANGES},
 	{"sizeof", .takes = TAKES_TYPE, .gives = GIVES_COUNT},
 	{"socket_cookie", .since = 24},
 	{"stats", AGGREGATES, TAKES(WANTS_SAMPLE)},
@@ -188,7 +193,7 @@ static const struct word
 	{"strstr", .since = 25},
 	{"sum", TOTALS, TAKES(WANTS_SAMPLE)},
 	{"syscall_name", .since = 25, .gives = GIVES_TEXT},
-	{"system", FORMATS, .prints = true, TAKES(WANTS_LITERAL)},
+	{"system", .is_unsafe = true, FORMATS, .prints = true, TAKES(WANTS_LITERAL)},
 	{"time", .effect = EFFECT_CHANGES, .prints = true, .takes = TAKES_TIME_FORMAT,
 	 TAKES(WANTS_LITERAL)},
 	{"tseries", .since = 24, AGGREGATES, TAKES(WANTS_SAMPLE)},
@@ -197,7 +202,7 @@ static const struct word
 	{"uptr", .takes = TAKES_WHOLE},
 	{"usym", .gives = GIVES_SHOWN, TAKES(WANTS_CODE), .of_process = true, .shows = SHOWS_FIRST},
 	{"warnf", .since = 25, FORMATS, TAKES(WANTS_LITERAL)},
-	{"write_user", .since = 26, .effect = EFFECT_CHANGES},
+	{"write_user", .is_unsafe = true, .since = 26, .effect = EFFECT_CHANGES},
 	{"zero", .effect = EFFECT_CHANGES, .does = USE_ZERO},
 };
 

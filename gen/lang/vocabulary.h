@@ -68,6 +68,9 @@ struct provider {
  */
 const struct provider *vocabulary_provider(struct str word);
 
+/** The one for functions of programs, and for code at any address of a file. */
+const struct provider *vocabulary_function_probe(void);
+
 /** Is it one of a function in a file? */
 bool provider_is_function(const struct provider *p);
 
@@ -149,6 +152,7 @@ struct word {
 	enum word_shows shows;
 	unsigned does;	      /**< USE_*: with the map that it is given first, not with its value */
 	bool prints;	      /**< among the data of a trace */
+	bool is_unsafe;	      /**< bpftrace allows it with --unsafe only */
 	bool is_total;	      /**< an aggregation of which a number is printed */
 	bool of_process;      /**< differs between processes */
 	bool is_wide;	      /**< a number of more than 32 bits */

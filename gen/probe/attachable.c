@@ -1,6 +1,7 @@
 #include "probe/attachable.h"
 
 #include "dialect/dialect.h"
+#include "elf/imgsym.h"
 #include "usdt/sdtarg.h"
 
 bool attachable_has_name(const struct sdt_probe *p, unsigned version)
@@ -8,17 +9,12 @@ bool attachable_has_name(const struct sdt_probe *p, unsigned version)
 	return dialect_can_name(version, p->provider, p->name);
 }
 
-struct str attachable_why_not(struct arena *a, unsigned machine, const struct sdt_probe *p,
-			      unsigned version)
+/** The first operand that libbpf does not read, in words; empty where it reads them all. */
+static struct str find_unreadable(struct arena *a, unsigned machine, const struct sdt_probe *p)
 {
-	bool by_libbpf = dialect_has_libbpf_usdt(version);
-	if (!attachable_has_name(p, version))
-		return STR("its name has characters that an attach point cannot have");
-	for (size_t i = 0; by_libbpf && i < p->n_sites; i++) {
+	for (size_t i = 0; i < p->n_sites; i++) {
 		struct sdtarg *args;
 		size_t n;
-		if (p->sites[i].doubt == SDT_NO_CODE)
-			return STR("the file has no code at one of its sites");
 		sdtarg_parse(a, machine, p->sites[i].args, &args, &n);
 		for (size_t k = 0; k < n; k++) {
 			if (args[k].is_beyond_libbpf && sdtarg_has_odd_size(&args[k]))
@@ -31,6 +27,79 @@ struct str attachable_why_not(struct arena *a, unsigned machine, const struct sd
 		}
 	}
 	return STR("");
+}
+
+/** The symbols of the code at an address, and whether one has its name from other code, too. */
+struct covering {
+	struct arena *arena;
+	uint64_t addr;
+	struct map names;
+	bool is_shared;
+};
+
+static bool add_covering(void *ctx, const struct img_symbol *sym)
+{
+	struct covering *c = ctx;
+	if (c->addr - sym->addr < sym->size)
+		map_add(c->arena, &c->names, sym->name);
+	return true;
+}
+
+static bool find_namesake(void *ctx, const struct img_symbol *sym)
+{
+	struct covering *c = ctx;
+	c->is_shared = c->addr - sym->addr >= sym->size && map_get(&c->names, sym->name);
+	return !c->is_shared;
+}
+
+bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s, uint64_t *ret,
+		     bool *is_unsafe)
+{
+	struct covering c = {.arena = a, .addr = s->pc};
+	*is_unsafe = !img_covers(img, s->pc, true);
+	*ret = *is_unsafe ? s->off : s->pc;
+	img_walk_symbols(img, add_covering, &c);
+	img_walk_symbols(img, find_namesake, &c);
+	return !c.is_shared && (!*is_unsafe || s->pc == s->off ||
+				!(img_covers(img, s->pc, false) || img_covers(img, s->off, false)));
+}
+
+/** Why its sites cannot be attached to by their addresses. */
+static struct str why_not_by_address(struct arena *a, struct img *img, const struct sdt_probe *p,
+				     struct str unreadable)
+{
+	for (size_t i = 0; i < p->n_sites; i++) {
+		uint64_t address;
+		bool is_unsafe;
+		if (p->sites[i].semaphore)
+			return str_printf(a, STR_FMT ", and by address it raises no semaphore",
+					  STR_ARG(unreadable));
+		if (p->sites[i].doubt == SDT_NOT_A_NOP ||
+		    !attachable_site(a, img, &p->sites[i], &address, &is_unsafe))
+			return str_printf(a, STR_FMT ", and by address it may attach to other code",
+					  STR_ARG(unreadable));
+	}
+	return STR("");
+}
+
+struct str attachable_why_not(struct arena *a, struct img *img, const struct sdt_probe *p,
+			      unsigned version)
+{
+	if (!attachable_has_name(p, version))
+		return STR("its name has characters that an attach point cannot have");
+	if (!dialect_has_libbpf_usdt(version))
+		return STR("");
+	for (size_t i = 0; i < p->n_sites; i++)
+		if (p->sites[i].doubt == SDT_NO_CODE)
+			return STR("the file has no code at one of its sites");
+	struct str unreadable = find_unreadable(a, img->machine, p);
+	return unreadable.n ? why_not_by_address(a, img, p, unreadable) : unreadable;
+}
+
+bool attachable_by_address(struct arena *a, unsigned machine, const struct sdt_probe *p,
+			   unsigned version)
+{
+	return dialect_has_libbpf_usdt(version) && find_unreadable(a, machine, p).n > 0;
 }
 
 bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa)

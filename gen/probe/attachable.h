@@ -4,7 +4,7 @@
  * One probe that it cannot attach to ends the whole program, so that this is asked before one is
  * written.
  *
- *	struct str why = attachable_why_not(a, img->machine, probe, version);
+ *	struct str why = attachable_why_not(a, img, probe, version);
  *	if (why.n)
  *		diag_error(d, NULL, "bpftrace cannot attach to it: " STR_FMT, STR_ARG(why));
  */
@@ -16,13 +16,27 @@
 /** Is the probe called so that an attach point can name it? */
 bool attachable_has_name(const struct sdt_probe *p, unsigned version);
 /**
- * Why bpftrace cannot attach to @p, of a file for @machine (EM_*), in words to be put behind
+ * Why bpftrace cannot attach to @p of @img, in words to be put behind
  * "bpftrace cannot attach to it: "; empty where it can. Before 0.24 bpftrace
  * passes over a site that has no code and an operand that it cannot read; from 0.24 on it does not
  * attach (measured with 0.17.0, 0.23.2 and 0.27.1).
  */
-struct str attachable_why_not(struct arena *a, unsigned machine, const struct sdt_probe *p,
+struct str attachable_why_not(struct arena *a, struct img *img, const struct sdt_probe *p,
 			      unsigned version);
+/**
+ * Where it can: only by the addresses of its sites, because libbpf reads the operands of usdt attach
+ * points and refuses one of them. What is at a site is then read by registers, bind/argread.h.
+ */
+bool attachable_by_address(struct arena *a, unsigned machine, const struct sdt_probe *p,
+			   unsigned version);
+/**
+ * The number by which `uprobe:PATH:NUMBER` means the site @s of @img. Measured with 0.27.1: it is the
+ * link-time address of code that a symbol covers; of other code, which needs --unsafe, it is the offset
+ * in the file. False where bpftrace may take it for the other one of the two, or goes by the symbol's name,
+ * which is that of other code, too.
+ */
+bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s, uint64_t *ret,
+		     bool *is_unsafe);
 /** Can every version attach to @p, whose arguments are @pa? As attachable_why_not(), but at no cost. */
 bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa);
 

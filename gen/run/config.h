@@ -16,6 +16,7 @@ struct run_config {
 	struct str program;
 	const struct linemap *map; /**< NULL: the program is no template's */
 	struct proc *proc;	   /**< the target, or NULL */
+	bool is_unsafe;		   /**< and --unsafe, which its attach points need */
 	bool pass_pid;		   /**< bpftrace is given -p: the process of @proc */
 	struct proc
 	    *chosen; /**< of a script of the whole host: the one that it filters by, or NULL */

@@ -48,6 +48,8 @@ static char **make_argv(struct starting *s, const char *program)
 		vec_push(s->arena, &argv, (char *)"-p");
 		vec_push(s->arena, &argv, arena_printf(s->arena, "%d", cfg->proc->pid));
 	}
+	if (cfg->is_unsafe)
+		vec_push(s->arena, &argv, (char *)"--unsafe");
 	if (dialect_hides_losses(cfg->bpftrace->version))
 		vec_push(s->arena, &argv, (char *)"-k");
 	vec_push(s->arena, &argv, (char *)program);

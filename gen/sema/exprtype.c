@@ -364,10 +364,13 @@ static void find_binary(struct finder *f, struct node *n, struct expr *e)
 	bool is_shift = tok_is(n->name, "<<") || tok_is(n->name, ">>");
 	e->kind = EXPR_NUMBER;
 	e->is_truth = is_truth(n);
-	// A quotient and a remainder are no larger than what is divided.
-	bool is_divided = tok_is(n->name, "/") || tok_is(n->name, "%");
-	e->is_wide =
-	    !e->is_truth && (left->is_wide || (right->is_wide && !is_shift && !is_divided));
+	// A quotient is no larger than what is divided, a remainder no larger than both, and so is what a
+	// mask leaves.
+	bool is_cut = tok_is(n->name, "%") || (tok_is(n->name, "&") && e->sign == SIGN_NONE);
+	bool is_of_left = is_shift || tok_is(n->name, "/");
+	e->is_wide = !e->is_truth && (is_cut	   ? left->is_wide && right->is_wide
+				      : is_of_left ? left->is_wide
+						   : left->is_wide || right->is_wide);
 	// What a pointer is moved by keeps its type.
 	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && ctype_pointee(left->type)) {
 		e->type = left->type;

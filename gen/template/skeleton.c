@@ -23,13 +23,16 @@ static bool is_typedef(const struct ctype *t, const char *name)
 }
 
 /** This bpftrace gets a value, and the right one, at every site. */
-static bool can_read(const struct skeleton *sk, const struct targetfile *tf,
-		     const struct probeargs *pa, unsigned index)
+static bool can_read(const struct skeleton *sk, const struct skeleton_probe *p, unsigned index)
 {
+	const struct targetfile *tf = p->file;
+	const struct probeargs *pa = &p->args;
 	const struct probearg *arg = &pa->args[index];
 	struct str text = STR("");
-	bool is_needed = false, is_one = true;
-	if (dialect_has_libbpf_usdt(sk->version) && index > dialect_max_arg(sk->version))
+	bool is_one = true, is_needed = attachable_by_address(sk->arena, tf->bin.img->machine,
+							      p->probe, sk->version);
+	if (!is_needed && dialect_has_libbpf_usdt(sk->version) &&
+	    index > dialect_max_arg(sk->version))
 		return false;
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct sdtarg *operand = &pa->sites[i].args[index].operand;
@@ -134,7 +137,7 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		f->value = word_ident(sk->arena, STR(""), "arg", i);
 		f->name = word_ident(sk->arena, f->arg->name, "arg", i);
 		f->by_name = str_eq(f->name.s, f->arg->name) && is_by_name(&p->args, i);
-		skeleton_shape_field(sk, f, can_read(sk, p->file, &p->args, f->index));
+		skeleton_shape_field(sk, f, can_read(sk, p, f->index));
 	}
 }
 
@@ -142,7 +145,9 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 static bool is_skipped(struct skeleton *sk, const struct targetfile *tf, const struct sdt_probe *p)
 {
 	unsigned n = sdt_count_places(sk->arena, p), most = dialect_max_usdt(sk->version);
-	struct str why = attachable_why_not(sk->arena, tf->bin.img->machine, p, sk->version);
+	if (attachable_by_address(sk->arena, tf->bin.img->machine, p, sk->version))
+		n = 0;
+	struct str why = attachable_why_not(sk->arena, tf->bin.img, p, sk->version);
 	bool is_over = n > most - sk->n_places;
 	skipped_match(&sk->files->skipped, sk->files->arena, p);
 	if (why.n || is_over) {

@@ -1,5 +1,6 @@
 #include "template/template.h"
 
+#include "bind/apart.h"
 #include "bind/attach.h"
 #include "check/check.h"
 #include "emit/emit.h"
@@ -107,7 +108,7 @@ static bool bind_clauses(struct bind *b)
 		good &= !clauses[i]->is_wrong;
 	}
 	return good && optional_drop(b) && check_macros(b) && check_number(b) && check_reach(b) &&
-	       check_switches(b);
+	       check_switches(b) && apart_finish(b);
 }
 
 /**
@@ -159,6 +160,12 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	if (!script_parse(b->arena, b->diag, pp->out, &b->found.script) || !take_pragmas(b) ||
 	    !optional_collect(b))
 		return false;
+	if (apart_split(b, pp)) {
+		b->diag->once = arena_new(b->arena, struct diag_once);
+		b->diag->once->arena = b->arena;
+		if (!script_parse(b->arena, b->diag, pp->out, &b->found.script))
+			return false;
+	}
 	if (!b->found.script.clauses.n) {
 		struct diag_place place = tok_place(pp->out);
 		return diag_error(b->diag, &place, "the script has no probes");
@@ -183,6 +190,7 @@ static bool bind_program(struct bind *b, struct pp *pp)
 bool template_bind(struct bind *b, struct pp *pp)
 {
 	bool good = bind_program(b, pp);
+	b->diag->once = NULL;
 	if (!b->found.clauses)
 		b->found.script.clauses.n = 0; // nothing is known of them
 	targettype_end(b);

@@ -59,7 +59,7 @@ is "$(cat "$tmp/out")" "machine
   ok       kernel.perf_event_paranoid=2 and kernel.unprivileged_bpf_disabled=2 limit other users only
   ok       bpftrace 0.27 at $tmp/bin/0.27.1
   ok       limits of bpftrace 0.27 are strings of 16384 bytes and 256 USDT probes at once; enums of more than 1000 names delay the start
-  warning  bpftrace 0.27 cannot attach to a probe with a float, or a variable at a fixed address, among its arguments: use 0.23 for these" \
+  warning  bpftrace 0.27 cannot attach to a probe that has a semaphore, and a float or a variable at a fixed address among its arguments: use 0.23 for these" \
 	"a machine where nothing is wrong"
 is $rc 0 "... and a warning is no failure"
 "$btgen" doctor --json --root "$m" --bpftrace "$tmp/bin/0.17.0" >"$tmp/json"
@@ -242,10 +242,11 @@ cat >"$tmp/app.c" <<'E2'
 #include <unistd.h>
 
 double rate = 0.5;
+unsigned short counter;
 #define RATE(name) \
 	__asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",\"note\"\n.balign 4\n" \
 		".4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n" \
-		"993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte 0\n.asciz \"app\"\n.asciz \"" name "\"\n.asciz \"8f@%xmm0\"\n" \
+		"993: .8byte 990b\n.8byte _.stapsdt.base\n.8byte counter\n.asciz \"app\"\n.asciz \"" name "\"\n.asciz \"8f@%xmm0\"\n" \
 		"994: .balign 4\n.popsection")
 int main(void)
 {
@@ -271,14 +272,14 @@ is "$(process 0.17.0 $pid | without_libc)" "process
   ok       $tmp/app has debug information" "a process of which all can be traced"
 is "$(process 0.27.1 $pid | without_libc)" "process
   ok       process $pid runs $tmp/app
-  warning  bpftrace 0.27 cannot attach to app:rate, because it cannot read the location of arg0, 8f@%xmm0: use bpftrace 0.23
+  warning  bpftrace 0.27 cannot attach to app:rate, because it cannot read the location of arg0, 8f@%xmm0, and by address it raises no semaphore: use bpftrace 0.23
   ok       bpftrace 0.27 can attach to 1 of 2 USDT probes of $tmp/app
   ok       $tmp/app has debug information" "a probe that this bpftrace cannot attach to, and why"
 rm "$tmp/app"
 ${CC:-gcc} -g -O1 -DMANY -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit
 start "$tmp/app"
 is "$(process 0.27.1 $pid | without_libc | sed -n '3,$p')" \
-	"  warning  bpftrace 0.27 cannot attach to 4 USDT probes of $tmp/app, such as app:rate, because it cannot read the location of arg0, 8f@%xmm0: use bpftrace 0.23
+	"  warning  bpftrace 0.27 cannot attach to 4 USDT probes of $tmp/app, such as app:rate, because it cannot read the location of arg0, 8f@%xmm0, and by address it raises no semaphore: use bpftrace 0.23
   ok       bpftrace 0.27 can attach to 1 of 5 USDT probes of $tmp/app
   ok       $tmp/app has debug information" "many of them are one warning"
 is "$(process nosuch $pid | sed -n 3p)" "  ok       $tmp/app has 5 USDT probes" "without a bpftrace: what there is"

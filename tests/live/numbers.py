@@ -83,10 +83,17 @@ def parts():
     for t in NAMES:
         if t not in ("b", "ue"):  # & is 0
             sign.row(f"-1 / ($p->{t} & $p->u64)", f"-1 / ({leaf(t)} & {leaf('u64')})")
+    for t in NAMES:  # a mask and a remainder are narrow, whatever they are of
+        x = "(int64)$p->u64" if t == "u64" else f"$p->{t}"
+        for op in ("/ 2", "% 2", ">> 1", "< 2"):
+            sign.row(f"(({x} & 7) - 3) {op}", f"(((long){leaf(t)} & 7) - 3) {op}")
+        sign.row(f"5 % (({x} & 1) - 2)", f"5 % (((long){leaf(t)} & 1) - 2)")
+        sign.row(f"(({x} & 0xff) % 10 - 5) / 2", f"(((long){leaf(t)} & 0xff) % 10 - 5) / 2")
     yield from (binary, sign, condition)
     for name, before, text in ACCESS:
         names = [t for t in NAMES if not (t in BITS and name in ("element", "index", "pointee"))]
         part = Part(name)
+        part.CLAUSE = 8 if name == "argument" else part.CLAUSE  # 0.20 to 0.22 have no room for more
         one_value(part, names[:10] if name == "argument" else names, (before, text))
         yield part
     address = Part("address")

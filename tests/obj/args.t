@@ -117,33 +117,42 @@ cat >"$tmp/sym.s" <<'END'
 	.type main, @function
 main:	nop
 	ret
+	.size main, .-main
 	.section .note.stapsdt,"","note"
 	.balign 4
 	.4byte 8, 9f-8f, 3
 	.asciz "stapsdt"
-8:	.8byte main, _.stapsdt.base, 0
+8:	.8byte main, _.stapsdt.base, counter
 	.asciz "app"
 	.asciz "global"
 	.asciz "4@value(%rip)"
 9:	.balign 4
 	.section .stapsdt.base,"aG","progbits",.stapsdt.base,comdat
 _.stapsdt.base: .space 1
+	.data
+counter: .2byte 0
 	.section .note.GNU-stack,"","progbits"
 END
 if [ "$(uname -m)" = x86_64 ] && "${CC:-gcc}" -no-pie -o "$tmp/sym" "$tmp/sym.s"; then
 	attachable() { "$btgen" probes --json --for "$1" -x "$2" "$3" |
 		/usr/bin/python3 -c 'import json, sys; p, = json.load(sys.stdin); print(p["attachable"], p["why_not"])'; }
 	is "$(attachable 0.23 "$tmp/sym" global)" "True None" "bpftrace 0.23 can attach to a probe with a global in memory"
-	is "$(attachable 0.27 "$tmp/sym" global)" "False it cannot read the location of arg0, 4@value(%rip)" "0.27 cannot, and that is said"
+	is "$(attachable 0.27 "$tmp/sym" global)" "False it cannot read the location of arg0, 4@value(%rip), and by address it raises no semaphore" "0.27 cannot where it has a semaphore, and that is said"
 	is "$(attachable 0.27 "$tmp/all" work)" "True None" "what it can read it can attach to"
 	is "$("$btgen" expand --for 0.27 -x "$tmp/sym" -e 'usdt:__EXE__:global { print(1); }' 2>&1 | head -n 1)" \
-		"<command line>:1:1: error: bpftrace 0.27 cannot attach to app:global: it cannot read the location of arg0, 4@value(%rip)  [attach]" \
+		"<command line>:1:1: error: bpftrace 0.27 cannot attach to app:global: it cannot read the location of arg0, 4@value(%rip), and by address it raises no semaphore  [attach]" \
 		"a script for it is an error, in the same words"
+	sed 's/, counter$/, 0/' "$tmp/sym.s" >"$tmp/address.s"
+	"${CC:-gcc}" -no-pie -o "$tmp/address" "$tmp/address.s"
+	is "$(attachable 0.27 "$tmp/address" global)" "True None" "without one it can"
+	at=$(readelf -sW "$tmp/address" | awk '$8 == "main" { print "0x" $2 }' | sed 's/0x0*/0x/')
+	is "$("$btgen" expand --for 0.27 -x "$tmp/address" -e 'usdt:__EXE__:g* { print(probe); }' 2>&1)" \
+		"uprobe:$tmp/address:$at { print(\"usdt:$tmp/address:app:global\"); }" "by the address of its site"
 	optional='usdt:__EXE__:global { print(1); }
 uprobe:__EXE__:main { print(2); }'
 	printf '#pragma optional\n%s\n' "$optional" >"$tmp/optional.bt"
 	is "$("$btgen" expand --for 0.27 -x "$tmp/sym" "$tmp/optional.bt" 2>&1 | grep -o '^btgen: .*\|^u[a-z]*:')" \
-		"btgen: warning: 1 of 1 probes is skipped: bpftrace 0.27 cannot attach to app:global (bpftrace 0.23 can): it cannot read the location of arg0, 4@value(%rip)
+		"btgen: warning: 1 of 1 probes is skipped: bpftrace 0.27 cannot attach to app:global (bpftrace 0.23 can): it cannot read the location of arg0, 4@value(%rip), and by address it raises no semaphore
 uprobe:" "a script that can do without it runs without it, and that is said"
 	is "$("$btgen" expand --for 0.23 -x "$tmp/sym" "$tmp/optional.bt" 2>&1 | grep -o '^btgen: note.*\|^u[a-z]*:')" "usdt:
 uprobe:" "0.23 runs it whole"
