@@ -52,6 +52,11 @@ const char *argread_register(struct arena *a, unsigned machine, unsigned number)
 	return number == 31 ? "sp" : arena_printf(a, "r%u", number);
 }
 
+static const char *counter_of(unsigned machine)
+{
+	return machine == EM_AARCH64 ? "pc" : "ip";
+}
+
 static const char *register_of(struct arena *a, struct img *img, struct str name, bool parts)
 {
 	return img->machine == EM_AARCH64 ? arm64_register_of(a, name, parts)
@@ -107,7 +112,7 @@ static const char *address_of(struct arena *a, struct img *img, uint64_t pc,
 	uint64_t disp = (uint64_t)arg->disp, addr;
 	if (arg->symbol.n && !arg->base.n && !arg->index.n &&
 	    argread_find_symbol(img, arg->symbol, false, &addr)) {
-		base = img->machine == EM_AARCH64 ? "pc" : "ip";
+		base = counter_of(img->machine);
 		disp += addr - pc; // wherever the file is loaded
 	} else if (!base || arg->symbol.n || (arg->index.n && !index)) {
 		return NULL;
@@ -228,10 +233,9 @@ static struct operand place_of(struct arena *a, const struct img *img, uint64_t 
 {
 	if (img->type == ET_EXEC)
 		return (struct operand){.off = addr};
-	return (struct operand){
-	    .text = str_printf(a, "reg(\"%s\")", img->machine == EM_AARCH64 ? "pc" : "ip"),
-	    .off = addr - pc,
-	    .is_tight = true};
+	return (struct operand){.text = str_printf(a, "reg(\"%s\")", counter_of(img->machine)),
+				.off = addr - pc,
+				.is_tight = true};
 }
 
 static struct operand join(struct arena *a, enum locexpr_op op, const struct operand *x,
@@ -313,4 +317,34 @@ struct str argread_location(struct arena *a, const struct img *img, uint64_t pc,
 		return tight_of(a, &o);
 	return size ? str_printf(a, "*(uint%u *)(" STR_FMT ")", size * 8, STR_ARG(sum_of(a, &o)))
 		    : sum_of(a, &o);
+}
+
+struct str argread_choose(struct arena *a, unsigned machine, const struct str *texts,
+			  const uint64_t *pcs, size_t n)
+{
+	enum { PAGE = 4096, MOST = 16 };
+	struct str all = texts[0];
+	size_t n_texts = 1;
+	for (size_t i = 1; i < n; i++) {
+		struct str at = {0};
+		bool is_known = str_eq(texts[i], texts[0]);
+		for (size_t k = 0; k < n && !is_known; k++) {
+			bool is_same = str_eq(texts[k], texts[i]);
+			is_known = is_same && k < i;
+			if (!is_same && pcs[k] % PAGE == pcs[i] % PAGE)
+				return STR("");
+			if (is_same)
+				at =
+				    str_printf(a, STR_FMT "%s(reg(\"%s\") & %d) == %d", STR_ARG(at),
+					       at.n ? " || " : "", counter_of(machine), PAGE - 1,
+					       (int)(pcs[k] % PAGE));
+		}
+		if (is_known)
+			continue;
+		if (n_texts++ == MOST)
+			return STR("");
+		all = str_printf(a, "(" STR_FMT " ? (uint64)" STR_FMT " : (uint64)" STR_FMT ")",
+				 STR_ARG(at), STR_ARG(texts[i]), STR_ARG(all));
+	}
+	return all;
 }

@@ -25,6 +25,12 @@ const char *argread_register(struct arena *a, unsigned machine, unsigned number)
  */
 struct str argread_location(struct arena *a, const struct img *img, uint64_t pc,
 			    const struct locexpr *e, unsigned size);
+/**
+ * The text that is right at each of @n addresses where @texts[i] is: at different ones it asks for the low bits of the address,
+ * which stay wherever the file is loaded. Empty where these do not tell, or there are too many texts.
+ */
+struct str argread_choose(struct arena *a, unsigned machine, const struct str *texts,
+			  const uint64_t *pcs, size_t n);
 /** Where the symbol is; false, too, when there are several: statics of several units may have one name. */
 bool argread_find_symbol(struct img *img, struct str symbol, bool no_local, uint64_t *ret);
 /** Does bpftrace of @version read argument @n, which is @arg at a site, wrong or not at all? */

@@ -422,8 +422,11 @@ static bool report_differing(const struct bind *b, const struct token *use,
 static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *spots,
 		    const struct token *use)
 {
-	struct namedvar *first = NULL;
-	for (size_t i = 0; i < c->near.places.n; i++) {
+	size_t n = c->near.places.n;
+	struct namedvar *first = arena_new(b->arena, struct namedvar);
+	struct str *texts = arena_array(b->arena, struct str, n);
+	uint64_t *pcs = arena_array(b->arena, uint64_t, n);
+	for (size_t i = 0; i < n; i++) {
 		struct found f;
 		bool is_memory;
 		if (!find_variable(b, &spots[i], use->text, &f))
@@ -433,15 +436,17 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 		if (why)
 			return report_unreadable(b, use, &spots[i], &f, why);
 		struct namedvar now = make(b, &spots[i], t, &f.var, is_memory);
-		if (first && !argtype_is_same(b->arena, now.type, first->type))
+		if (i > 0 && !argtype_is_same(b->arena, now.type, first->type))
 			return report_differing(b, use, spots, i, "with different types");
-		if (first && !str_eq(now.text, first->text))
-			return report_differing(b, use, spots, i, "in different places");
-		if (!first) {
-			first = arena_new(b->arena, struct namedvar);
+		texts[i] = now.text;
+		pcs[i] = spots[i].site.pc;
+		if (i == 0)
 			*first = now;
-		}
 	}
+	first->text = argread_choose(b->arena, spots[0].src->img->machine, texts, pcs, n);
+	for (size_t i = 1; i < n && !first->text.n; i++)
+		if (!str_eq(texts[i], texts[0]))
+			return report_differing(b, use, spots, i, "in different places");
 	map_put(b->arena, &c->vars, use->text, first);
 	return true;
 }

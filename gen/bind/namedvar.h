@@ -10,9 +10,9 @@
  *	vars.ctx	reg("bx")
  *
  * A value that is not there yet, or no more, is never read: at the entry of a function parameters are read
- * by the calling convention, and locals of code that is not optimized only behind their declaration. All
- * places of the clause must have the variable in the same place; otherwise it is an error that says
- * where it can be read.
+ * by the calling convention, and locals of code that is not optimized only behind their declaration. Elsewhere
+ * it is an error that says where the variable can be read. All places of the clause must have it, with one
+ * type; where they have it in different locations the text asks for the address of the probe.
  */
 #ifndef BIND_NAMEDVAR_H
 #define BIND_NAMEDVAR_H

@@ -85,6 +85,57 @@ compare gcc -O0 -no-pie -gdwarf-4
 compare gcc -O2
 if command -v clang >/dev/null && [ "$(uname -m)" = x86_64 ]; then compare clang -O0; fi
 
+# --- one probe at two sites, with each variable elsewhere
+cat >"$tmp/sites.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+struct pair { int x; short y[2]; };
+static int calls;
+int shared = 9;
+__attribute__((noinline)) int one(int n);
+__attribute__((noinline)) int one(int n)
+{
+	int left = n * 2;
+	struct pair pair = {n, {1, -2}};
+	calls++;
+	printf("%d %d %d %d %d\n", left, calls, shared, pair.x, pair.y[1]);
+	USDT_PROBE(app, sites, USDT_ARG(n, "n"));
+	return left + pair.x;
+}
+__attribute__((noinline)) int two(int m);
+__attribute__((noinline)) int two(int m)
+{
+	char room[100] = "";
+	int left = m * 3;
+	struct pair pair = {-m, {3, -4}};
+	calls++;
+	shared -= 20;
+	printf("%d %d %d %d %d\n", left, calls, shared, pair.x, pair.y[1]);
+	USDT_PROBE(app, sites, USDT_ARG(m, "n"));
+	return left + m + pair.x + room[m];
+}
+int main(void)
+{
+	setlinebuf(stdout);
+	getchar();
+	one(1);
+	two(2);
+	one(-3);
+	puts("done");
+	return getchar();
+}
+END
+gcc -O0 -g -I"$top/include" -o "$tmp/sites" "$tmp/sites.c"
+live_start "$tmp/sites"
+ok "sites: it attaches" live_trace "$live_pid" -e 'usdt:__EXE__:app:sites {
+	printf("%d %d %d %d %d\n", vars.left, vars.calls, vars.shared, vars.pair.x, vars.pair.y[1]); }'
+printf x >&8
+wait_for 20 grep -q 'done' "$tmp/answers"
+live_wait INT
+is "$(grep . "$tmp/trace")" "$(grep -v 'done' "$tmp/answers")" "sites: the program's own values at each of them"
+exec 8>&-
+wait "$live_pid"
+
 # --- any instruction, as gdb shows it: bpftrace 0.17 attaches to none but entries
 if ! command -v gdb >/dev/null || ! command -v objdump >/dev/null; then
 	skip "gdb" "there is no gdb or objdump"
