@@ -423,7 +423,7 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 		    const struct token *use)
 {
 	size_t n = c->near.places.n;
-	struct namedvar *first = NULL;
+	struct namedvar *first = arena_new(b->arena, struct namedvar);
 	struct str *texts = arena_array(b->arena, struct str, n);
 	uint64_t *pcs = arena_array(b->arena, uint64_t, n);
 	for (size_t i = 0; i < n; i++) {
@@ -436,14 +436,12 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 		if (why)
 			return report_unreadable(b, use, &spots[i], &f, why);
 		struct namedvar now = make(b, &spots[i], t, &f.var, is_memory);
-		if (first && !argtype_is_same(b->arena, now.type, first->type))
+		if (i > 0 && !argtype_is_same(b->arena, now.type, first->type))
 			return report_differing(b, use, spots, i, "with different types");
 		texts[i] = now.text;
 		pcs[i] = spots[i].site.pc;
-		if (!first) {
-			first = arena_new(b->arena, struct namedvar);
+		if (i == 0)
 			*first = now;
-		}
 	}
 	first->text = argread_choose(b->arena, spots[0].src->img->machine, texts, pcs, n);
 	for (size_t i = 1; i < n && !first->text.n; i++)
