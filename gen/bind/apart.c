@@ -39,13 +39,11 @@ static void write_rest(struct splitter *s)
 	write_tokens(s, last->last->next, c->node->last);
 }
 
-/** The same clause for a single probe. With @path: another file has one of that name. */
+/** The same clause for a single probe; its file is named where another one has a probe of that name. */
 static void write_apart(struct splitter *s, const struct script_attach *at,
 			const struct attach_match *m)
 {
 	struct token **first = s->end;
-	struct arena *a = s->b->arena;
-	const struct token *t = at->node->first, *colon = t;
 	unsigned n_same = 0;
 	for (size_t i = 0; i < s->b->given->files->list.n; i++) {
 		struct targetfile *tf = &s->b->given->files->list.v[i];
@@ -53,21 +51,15 @@ static void write_apart(struct splitter *s, const struct script_attach *at,
 			  sdt_find_named(targetfile_probes(s->b->given->files, tf),
 					 m->probe->provider, m->probe->name);
 	}
-	while (!tok_is(colon, ":"))
-		colon = colon->next;
-	write_tokens(s, t, colon);
+	const struct str parts[] = {n_same > 1 ? m->file->path : at->fields.v[0],
+				    m->probe->provider, m->probe->name};
+	write_token(s, at->node->first, TOK_IDENT, at->kind);
 	(*first)->bol = (*first)->space = true;
 	(*first)->before = STR("\n");
-	for (t = colon = colon->next; !tok_is(colon->next, ":"); colon = colon->next)
-		;
-	if (n_same > 1)
-		write_token(s, t, TOK_STRING, lex_quote(a, m->file->path));
-	else
-		write_tokens(s, t, colon);
-	write_token(s, t, TOK_PUNCT, STR(":"));
-	write_token(s, t, TOK_STRING, lex_quote(a, m->probe->provider));
-	write_token(s, t, TOK_PUNCT, STR(":"));
-	write_token(s, t, TOK_STRING, lex_quote(a, m->probe->name));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		write_token(s, at->node->first, TOK_PUNCT, STR(":"));
+		write_token(s, at->node->first, TOK_STRING, lex_quote(s->b->arena, parts[i]));
+	}
 	write_rest(s);
 }
 
