@@ -129,6 +129,24 @@ static Dwarf_Die origin_of(Dwarf_Die die)
 	return die;
 }
 
+/** The scopes are those of the declaration. */
+static struct str written_name(struct dwsrc *src, Dwarf_Die die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die decl = origin_of(die), next;
+	struct str name = str_from(dwsrc_name(&decl));
+	if (dwarf_attr(&decl, DW_AT_specification, &attr) && dwarf_formref_die(&attr, &next))
+		decl = next;
+	struct str scope = dwname_scope_of(src, &decl);
+	return scope.n ? str_printf(src->arena, STR_FMT "::" STR_FMT, STR_ARG(scope), STR_ARG(name))
+		       : name;
+}
+
+struct str dwsite_written(struct dwsrc *src, const struct dwsite *s)
+{
+	return s->n_inner ? written_name(src, s->dies.v[s->n_inner - 1]) : STR("");
+}
+
 /** 0: there is none. */
 static Dwarf_Word number_of(Dwarf_Die *die, unsigned name)
 {
@@ -267,7 +285,7 @@ static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 		ret = arena_new(src->arena, struct dwinlined);
 		ret->name = name;
 		ret->symbol = symbol;
-		ret->scope = dwname_scope_of(src, &origin);
+		ret->written = written_name(src, origin);
 		map_put(src->arena, &src->copies->known, key, ret);
 		vec_push(src->arena, &src->copies->list, ret);
 	}

@@ -52,7 +52,7 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
 /** What compilers put of a function into those that call it, without a call. */
 struct dwinlined {
 	struct str name, symbol; /**< as the source and as symbol tables have it */
-	struct str scope;	 /**< namespaces and classes of it, or empty */
+	struct str written;	 /**< the name with its scopes: ns::Class::name */
 	VEC(uint64_t)
 	entries;  /**< link-time addresses where copies begin, as far as they are known */
 	size_t n; /**< such copies */
@@ -69,6 +69,8 @@ const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc);
 const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, size_t *i);
 /** Any function whose name or symbol fits @pattern and of which there are copies, or NULL. */
 const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern);
+/** ns::Class::name of the innermost function. */
+struct str dwsite_written(struct dwsrc *src, const struct dwsite *s);
 /** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */
 bool dwsite_is_function(Dwarf_Die *die);
 

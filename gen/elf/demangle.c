@@ -127,7 +127,7 @@ static struct str without_result(struct str name)
 
 bool demangle_may_fit(struct str wanted, struct str symbol)
 {
-	if (!str_has_prefix(symbol, STR("_Z")))
+	if (!str_has_prefix(symbol, STR("_Z")) && !str_has_prefix(symbol, STR("_R")))
 		return false;
 	struct str name = str_slice(wanted, 0, find_parameters(wanted));
 	name = without_arguments(name);

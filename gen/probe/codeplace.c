@@ -15,6 +15,7 @@ bool codeplace_is_piece(struct str symbol)
 
 struct finder {
 	struct arena *a;
+	struct dwsrc *src;
 	struct str name;
 	struct map addrs, exact;
 	struct codeplaces *ret;
@@ -26,13 +27,25 @@ static struct str base_of(struct str symbol)
 	return str_slice(symbol, 0, str_find(symbol, '.'));
 }
 
+/** As written; that of Rust's newer mangling the debug information has. */
+static struct str name_of(struct finder *f, const struct img_symbol *sym)
+{
+	struct dwsite site;
+	struct str name = demangle_symbol(f->a, sym->name);
+	uint64_t n_before = f->src->n_visits;
+	if (!name.n && dwsrc_open_whole(f->src) && dwsite_at(f->src, sym->addr, &site))
+		name = dwsite_written(f->src, &site);
+	dwsite_spend(f->src, n_before);
+	return name;
+}
+
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
 	struct str base = base_of(sym->name);
 	bool is_exact = str_eq(sym->name, f->name), is_base = base.n && str_eq(base, f->name);
 	bool may_fit = !is_base && demangle_may_fit(f->name, sym->name);
-	struct str name = may_fit ? demangle_symbol(f->a, sym->name) : STR("");
+	struct str name = may_fit ? name_of(f, sym) : STR("");
 	bool is_mangled = name.n && demangle_fits(f->a, f->name, name);
 	if (!is_exact && !is_base && !is_mangled)
 		return true;
@@ -61,7 +74,8 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 /** Copies of @d, which are at no place that is in the list already. */
 static void add_copies(struct finder *f, const struct dwinlined *d)
 {
-	struct str name = demangle_written(f->a, d->symbol);
+	struct str name = demangle_symbol(f->a, d->symbol);
+	name = name.n ? name : d->written;
 	f->ret->inlined = f->ret->inlined ? f->ret->inlined : d;
 	for (size_t i = 0; i < d->entries.n; i++) {
 		if (!map_add_u64(f->a, &f->addrs, d->entries.v[i]))
@@ -80,16 +94,13 @@ static bool is_meant(struct finder *f, const struct dwinlined *d)
 		return true;
 	if (name.n)
 		return demangle_fits(f->a, f->name, name);
-	name = d->scope.n
-		   ? str_printf(f->a, STR_FMT "::" STR_FMT, STR_ARG(d->scope), STR_ARG(d->name))
-		   : d->name;
-	return str_eq(name, f->name);
+	return demangle_fits(f->a, f->name, d->written);
 }
 
 bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 			struct codeplaces *ret)
 {
-	struct finder f = {.a = a, .name = name, .ret = ret};
+	struct finder f = {.a = a, .src = bin->src, .name = name, .ret = ret};
 	const struct dwinlined *d;
 	*ret = (struct codeplaces){0};
 	img_walk_functions(bin->img, take_symbol, &f);

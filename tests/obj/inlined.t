@@ -118,4 +118,25 @@ if gcc -O1 -g -o "$tmp/app" "$tmp/chosen.c" 2>/dev/null; then
 else
 	skip "an ifunc" "this compiler has none"
 fi
+
+# Names of Rust, in both manglings.
+cat >"$tmp/names.rs" <<'EOF'
+mod acme {
+    pub struct Server { pub v: u32 }
+    impl Server {
+        #[inline(never)] pub fn handle(&self, n: u32) -> u32 { self.v + n + std::process::id() }
+        #[inline(always)] pub fn quick(&self, n: u32) -> u32 { self.v ^ n ^ std::process::id() }
+    }
+}
+fn main() { let s = acme::Server { v: 3 }; println!("{} {}", s.handle(4), s.quick(5)); }
+EOF
+for mangling in legacy v0; do
+	command -v rustc >/dev/null || { skip "Rust, $mangling" "no rustc"; continue; }
+	rustc -g -O -C symbol-mangling-version=$mangling -o "$tmp/app" "$tmp/names.rs" 2>/dev/null ||
+		rustc -g -O -Z unstable-options -C symbol-mangling-version=$mangling -o "$tmp/app" "$tmp/names.rs" 2>/dev/null ||
+		{ skip "Rust, $mangling" "this rustc does not have it"; continue; }
+	symbol=$(nm "$tmp/app" | sed -n 's/.* [tT] \(.*6handle.*\)$/\1/p' | grep acme)
+	like "$("$btgen" expand --for 0.17 -x "$tmp/app" -e 'uprobe:__EXE__:names::acme::Server::handle { @ = count(); }' 2>&1)" ":$symbol " "Rust, $mangling: a method"
+	is "$(attached names::acme::Server::quick | wc -l)" 1 "Rust, $mangling: one that is inlined"
+done
 done_testing
