@@ -259,11 +259,14 @@ static bool choose(struct attaching *w)
 	if (d && why)
 		keep(&w->places, false, true);
 	if (!w->places.list.n) {
+		w->at->absent = optional_covers(b, w->at, w->name);
+		if (w->at->absent)
+			return true;
 		b->given->files->n_missing++;
 		diag_error(b->diag, &w->place,
 			   STR_FMT "() has no code to probe: it is inlined in %s", STR_ARG(d->name),
 			   codeattach_callers(b->arena, d));
-		return diag_note(b->diag, NULL, "%s", why);
+		return diag_note(b->diag, NULL, "%s", why ? why : "it is not known where");
 	}
 	if (d && !why && w->places.n_inlined && !b->given->is_own &&
 	    map_add(b->arena, &b->memory->reported_inlined, d->symbol))
@@ -414,6 +417,8 @@ static bool bind_function(struct attaching *w)
 	bool has_copies = w->places.inlined != NULL;
 	if (!resolve_ifuncs(w) || !choose(w))
 		return false;
+	if (w->at->absent)
+		return true;
 	size_t from = w->ret->near.places.n;
 	bool good = write_places(w);
 	if (has_copies && why_no_copies(w))

@@ -62,6 +62,9 @@ like "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:both' 2>&1)" 'warning
 is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:only' 2>&1)" "btgen: error: no function matches 'uprobe:only'
 btgen: note: only() is inlined in a() and has no code of its own" "and of one that is only inlined"
 
+printf '#pragma optional\nuprobe:__EXE__:only { @ = count(); }\nuprobe:__EXE__:both { @b = count(); }\n' >"$tmp/optional.bt"
+like "$("$btgen" check --for 0.17 -x "$tmp/app" "$tmp/optional.bt" 2>&1)" 'note: skipped, not in .*: only$' "one that is optional is skipped"
+
 # gcc splits a function for its callers' sake: the rest is no copy, a function that calls itself has some.
 cat >"$tmp/split.c" <<'EOF'
 #include <stdio.h>
