@@ -1,6 +1,5 @@
 #include "value/codename.h"
 
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/vec.h"
+#include "value/demangle.h"
 #include "value/perfmap.h"
 #include "dwarf/dwsite.h"
 #include "elf/imgsym.h"
@@ -54,8 +54,6 @@ struct codename {
 	VEC(struct module) modules;
 	struct perfmap jit;
 	uint64_t looked_at, look_took; // us
-	char *(*demangle)(const char *, char *, size_t *, int *);
-	void *cxx; // of dlopen()
 };
 
 static uint64_t now_us(void)
@@ -192,26 +190,6 @@ static struct symbol *find_symbol(struct file *f, uint64_t addr)
 	return NULL;
 }
 
-/** As __cxa_demangle() writes it: the library that every bpftrace needs has it. */
-static void demangle(struct codename *c, struct symbol *s)
-{
-	s->is_demangled = true;
-	if (!str_has_prefix(s->name, STR("_Z")))
-		return;
-	if (!c->cxx) {
-		c->cxx = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-		void *f = c->cxx ? dlsym(c->cxx, "__cxa_demangle") : NULL;
-		memcpy(&c->demangle, &f, sizeof(f)); // ISO C has no cast for that
-	}
-	if (!c->demangle)
-		return;
-	int status = 0;
-	char *text = c->demangle(str_dup(c->arena, s->name), NULL, NULL, &status);
-	if (text && status == 0)
-		s->name = str_from(arena_strdup(c->arena, text));
-	free(text);
-}
-
 static void read_symbols(struct codename *c, struct file *f)
 {
 	struct reading r = {c->arena, f};
@@ -236,7 +214,9 @@ static struct symbol *find_in_files(struct codename *c, uint64_t addr, const str
 		read_symbols(c, m->file);
 	struct symbol *s = find_symbol(m->file, addr - m->bias);
 	if (s && !s->is_demangled)
-		demangle(c, s);
+		s->name = demangle(c->arena, s->name);
+	if (s)
+		s->is_demangled = true;
 	*ret = m;
 	return s;
 }
@@ -357,6 +337,4 @@ void codename_close(struct codename *c)
 		img_close(c->files.v[i]->img);
 	}
 	perfmap_fini(&c->jit);
-	if (c->cxx)
-		dlclose(c->cxx);
 }
