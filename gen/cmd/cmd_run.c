@@ -261,7 +261,7 @@ static struct str script_name(const struct run_options *o)
 {
 	const struct expand_source *first = o->req.sources.n ? &o->req.sources.v[0] : NULL;
 	if (trace_is_wanted(&o->req.trace))
-		return STR("-t");
+		return o->req.trace.calls.n ? STR("--calls") : STR("-t");
 	return !first || first->is_text
 		   ? STR("-e")
 		   : str_from(strrchr(first->text, '/') ? strrchr(first->text, '/') + 1
@@ -320,6 +320,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.max_strlen = o->req.raw ? 0 : x->bind.made->max_strlen;
 	cfg.args = o->req.args;
 	cfg.gate = o->shapes.has_gate ? o->shapes.gate : NULL;
+	cfg.has_calls = o->req.trace.calls.n;
 	cfg.under_way = o->req.trace.start ? "@start" : NULL;
 	cfg.is_verbose = o->req.verbose;
 	cfg.has_account =
@@ -368,6 +369,8 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 		   : trace_is_list(&o->req.trace) ? WRITER_LIST
 		   : o->has_time		  ? WRITER_TIME
 						  : WRITER_BARE;
+	how.has_calls = o->req.trace.calls.n;
+	how.has_filter = o->req.trace.filter;
 	how.limit = o->run.n_events;
 	how.is_printable = trace_is_wanted(&o->req.trace);
 	how.has_percentiles = o->req.trace.start != NULL;
@@ -379,6 +382,8 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	how.maps = x->bind.made->map_shapes.v;
 	how.n_maps = x->bind.made->map_shapes.n;
 	how.heading = first_line_of(a, o, x, cfg, how.render.offset);
+	if (how.has_calls && !how.json && !o->has_time)
+		how.heading = STR("# DURATION  THREAD            CALL\n");
 	return writer_new(&how, &o->shapes);
 }
 
@@ -444,7 +449,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 static bool expand(struct arena *a, struct diag *d, struct run_options *o, struct expansion *x)
 {
 	bool has_head = o->req.json || o->output.sorts || o->has_time || o->run.keep_ms ||
-			trace_is_list(&o->req.trace);
+			trace_is_list(&o->req.trace) || o->req.trace.calls.n;
 	o->shapes = (struct shapes){0};
 	shapes_init(&o->shapes, a, has_head);
 	shapes_add_key(&o->shapes);

@@ -52,7 +52,7 @@ static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_
 	struct skeleton sk;
 	bool good = expand_open_target(a, d, req, x) &&
 		    skeleton_collect(&sk, a, d, &x->files, req->version, SKELETON_AS_NAMED,
-				     req->trace.patterns.v, req->trace.patterns.n);
+				     req->trace.patterns.v, req->trace.patterns.n, NULL);
 	expand_report_skipped(a, d, req->version, x, good);
 	if (!good)
 		return false;

@@ -445,13 +445,17 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 static bool take_patterns(struct arena *a, struct diag *d, const struct expand_request *req,
 			  struct expansion *x, struct expand_request *ret)
 {
-	bool has_patterns = req->trace.patterns.n;
+	const struct trace_request *t = &req->trace;
 	if (!x->files.list.n)
 		return diag_error(d, NULL,
 				  "%s %s needs a process (did `pidof` find one?): give its PID or "
 				  "name, or -x FILE for every process of a program",
-				  has_patterns ? "-t" : "--latency",
-				  has_patterns ? req->trace.patterns.v[0] : req->trace.start);
+				  t->patterns.n ? "-t"
+				  : t->calls.n	? "--calls"
+						: "--latency",
+				  t->patterns.n ? t->patterns.v[0]
+				  : t->calls.n	? t->calls.v[0]
+						: t->start);
 	if (!check_same_exe(d, req))
 		return false;
 	struct src_file *made = trace_make(a, d, &x->files, req->version, &req->trace, req->shapes);
@@ -499,7 +503,7 @@ static const struct bind_given *given_by(struct arena *a, const struct expand_re
 	    .is_any_version = req->is_any_version,
 	    .args = req->args,
 	    .conf = conf,
-	    .is_own = trace_is_list(&req->trace),
+	    .is_own = trace_is_list(&req->trace) || req->trace.calls.n,
 	    .cheap_only = req->cheap_only,
 	    .verbose = req->verbose,
 	    .shapes = req->shapes,

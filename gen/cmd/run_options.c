@@ -13,6 +13,7 @@
 #define KEEP_SIZE (64 << 20) // bytes
 #define KEEP_LEAST (1 << 20)
 #define ESTIMATE_MS 2000
+#define MAX_CALLS 200 // functions, each of which has two probes that take 0.1 s to detach
 
 static int take_format(void *ctx, const char *value)
 {
@@ -101,6 +102,17 @@ static int take_deep(void *ctx, const char *value)
 	if (!str_to_u64(str_from(value), &n) || n > 9)
 		return cmd_usage_error("--deep: '%s' is not a number of levels up to 9", value);
 	o->req.trace.deep = (unsigned)n;
+	return -1;
+}
+
+static int take_max_functions(void *ctx, const char *value)
+{
+	struct run_options *o = ctx;
+	uint64_t n;
+	if (!str_to_u64(str_from(value), &n) || !n || n > 10000)
+		return cmd_usage_error(
+		    "--max-functions: '%s' is not a number of functions up to 10000", value);
+	o->req.trace.how.max_functions = (unsigned)n;
 	return -1;
 }
 
@@ -223,8 +235,14 @@ static const struct cmd_option list[] = {
      "measure the time from probe START to probe DONE: histogram and percentiles"},
     {0, "key", "KEY", CMD_STRING(struct run_options, req.trace.key),
      "with --latency: argument that pairs START with DONE [tid]"},
+    {0, "calls", "PATTERN", CMD_LIST(struct run_options, req.trace.calls),
+     "print calls of the matching functions as a tree with times; NAME@FILE.c: those of a source"},
+    {0, "args", NULL, CMD_FLAG(struct run_options, req.trace.how.has_args),
+     "with --calls: print arguments and results"},
+    {0, "max-functions", "N", CMD_CALL(take_max_functions),
+     "with --calls: trace up to N functions of a PATTERN [200]"},
     {0, "filter", "CONDITION", CMD_STRING(struct run_options, req.trace.filter),
-     "with -t, --latency: only events that match, such as 'args.len > 4096'"},
+     "with -t, --latency, --calls: only events that match, such as 'args.len > 4096'"},
     {.help = "OUTPUT"},
     EXPAND_OUT_ROW("write the data to FILE once all probes are attached"),
     {'f', "format", "text|json|" FORMAT_VALUES, CMD_CALL(take_format),
@@ -330,15 +348,21 @@ static int check_rules(const struct rule *rules, size_t n)
 static int check_trace(const struct run_options *o)
 {
 	const struct trace_request *t = &o->req.trace;
-	bool is_list = trace_is_list(t), sums = trace_is_wanted(t) && !is_list;
+	bool is_list = trace_is_list(t), sums = t->start || t->counts;
 	bool is_empty = t->filter && !t->filter[strspn(t->filter, " \t\n")];
 	const struct rule rules[] = {
 	    {is_empty, "--filter: the condition is empty"},
 	    {t->start && (t->patterns.n || t->counts),
 	     "--latency cannot be combined with -t or --count"},
 	    {t->counts && !t->patterns.n, "--count needs -t: in a script, use count()"},
+	    {t->calls.n && (t->patterns.n || t->start || t->counts),
+	     "--calls cannot be combined with -t, --count or --latency"},
+	    {t->calls.n && (o->output.sorts || o->run.keep_ms),
+	     "--calls does not support -s and --keep: the tree is in order of time anyway"},
+	    {(t->how.has_args || t->how.max_functions) && !t->calls.n,
+	     "--args and --max-functions need --calls"},
 	    {t->filter && !trace_is_wanted(t),
-	     "--filter needs -t or --latency: in a script, write /CONDITION/"},
+	     "--filter needs -t, --latency or --calls: in a script, write /CONDITION/"},
 	    {t->key && !t->start, "--key needs --latency: --count takes its own keys"},
 	    {t->deep && !is_list, "--deep needs -t: in a script, use print(*p)"},
 	    {t->has_stack && !is_list, "--stack needs -t: in a script, print ustack"},
@@ -400,8 +424,8 @@ static int check_list(const struct run_options *o)
 	bool has_script = req->sources.n || req->defines.n || req->dirs.n || req->conf ||
 			  req->findings.n || req->strict || req->forced;
 	const struct trace_request *t = &req->trace;
-	bool has_trace =
-	    trace_is_wanted(t) || t->counts || t->filter || t->key || t->deep || t->has_stack;
+	bool has_trace = trace_is_wanted(t) || t->counts || t->filter || t->key || t->deep ||
+			 t->has_stack || t->how.has_args || t->how.max_functions;
 	bool has_family =
 	    o->command || o->waits || o->follows || req->has_children || req->cgroup_name;
 	if (has_output || has_end || has_script || has_trace || has_family)
@@ -431,7 +455,9 @@ static int check(const struct run_options *o)
 	if (status >= 0)
 		return status;
 	if (is_trace && req->sources.n)
-		return cmd_usage_error("-t replaces the script: drop '%s'", req->sources.v[0].text);
+		return cmd_usage_error("%s replaces the script: drop '%s'",
+				       req->trace.calls.n ? "--calls" : "-t",
+				       req->sources.v[0].text);
 	if (!is_trace && !req->sources.n)
 		return without_script(o);
 	if (o->follows && o->converts)
@@ -494,8 +520,12 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 	req->json = o->converts || (o->format ? strcmp(o->format, "json") == 0 : is_json_file);
 	if (o->run.is_estimate && !o->run.duration)
 		o->run.duration = ESTIMATE_MS;
-	o->output.sorts |= o->converts != NULL; // what lasts is from one record to the next
+	// What lasts is from one record to the next; a tree is in order anyway.
+	o->output.sorts |= o->converts && !req->trace.calls.n;
 	if (!req->raw)
 		status = take_name(o);
-	return status < 0 ? check(o) : status;
+	status = status < 0 ? check(o) : status;
+	if (!req->trace.how.max_functions)
+		req->trace.how.max_functions = MAX_CALLS;
+	return status;
 }

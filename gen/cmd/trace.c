@@ -3,12 +3,13 @@
 #include <limits.h>
 
 #include "dialect/dialect.h"
+#include "template/skeleton_calls.h"
 #include "template/follow.h"
 #include "template/tally.h"
 
 bool trace_is_wanted(const struct trace_request *req)
 {
-	return req->patterns.n || req->start;
+	return req->patterns.n || req->start || req->calls.n;
 }
 
 bool trace_is_list(const struct trace_request *req)
@@ -22,10 +23,11 @@ static struct skeleton *collect(struct arena *a, struct diag *d, struct targetfi
 				struct condition *filter, const char *const *patterns, size_t n)
 {
 	struct skeleton *sk = arena_new(a, struct skeleton);
-	bool needs_arguments =
-	    filter || req->start || (req->counts && !str_eqz(str_from(req->counts), "probe"));
+	bool needs_arguments = filter || req->start || req->calls.n ||
+			       (req->counts && !str_eqz(str_from(req->counts), "probe"));
 	if (!skeleton_collect(sk, a, d, files, version,
-			      needs_arguments ? SKELETON_NO_COPIES : SKELETON_COPIES, patterns, n))
+			      needs_arguments ? SKELETON_NO_COPIES : SKELETON_COPIES, patterns, n,
+			      req->calls.n ? &req->how : NULL))
 		return NULL;
 	sk->filter = filter;
 	sk->has_stack = req->has_stack;
@@ -62,6 +64,21 @@ static bool write_patterns(struct arena *a, struct diag *d, struct targetfiles *
 	return true;
 }
 
+static bool write_calls(struct arena *a, struct diag *d, struct targetfiles *files,
+			unsigned version, const struct trace_request *req, struct condition *filter,
+			struct shapes *shapes, struct code *out)
+{
+	struct skeleton *sk =
+	    collect(a, d, files, version, req, filter, req->calls.v, req->calls.n);
+	if (!sk || !skeleton_calls_are_safe(sk))
+		return false;
+	if (shapes)
+		skeleton_write_calls(sk, req->how.has_args, shapes, out);
+	else
+		skeleton_write_calls_template(sk, out);
+	return true;
+}
+
 struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles *files,
 			    unsigned version, const struct trace_request *req,
 			    struct shapes *shapes)
@@ -72,8 +89,9 @@ struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles 
 	if (filter && !condition_read(a, d, req->filter, filter))
 		return NULL;
 	code_init(&text);
-	if (req->start ? write_latency(a, d, files, version, req, filter, shapes, &text)
-		       : write_patterns(a, d, files, version, req, filter, shapes, &text)) {
+	if (req->start	   ? write_latency(a, d, files, version, req, filter, shapes, &text)
+	    : req->calls.n ? write_calls(a, d, files, version, req, filter, shapes, &text)
+			   : write_patterns(a, d, files, version, req, filter, shapes, &text)) {
 		// Without a name: no place in it means anything to the user, but in the condition.
 		ret = src_from_text(a, STR(""), code_str(&text));
 		ret->quotes = filter ? filter->written.v : NULL;

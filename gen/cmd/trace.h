@@ -1,6 +1,6 @@
 /**
  * trace - `bpftrace.sh -t PATTERN`: strace for probes, the skeleton of matching probes run as it is;
- * and what counts or times them instead.
+ * what counts or times them instead; and --calls, their calls as a tree.
  */
 #ifndef CMD_TRACE_H
 #define CMD_TRACE_H
@@ -8,6 +8,7 @@
 #include "bind/targetfile.h"
 #include "cmd/cmd.h"
 #include "record/shape.h"
+#include "template/skeleton.h"
 
 /** What -t and its options ask for. */
 struct trace_request {
@@ -17,7 +18,9 @@ struct trace_request {
 	const char *filter; /**< a condition for events, or NULL */
 	const char *counts; /**< --count: keys, template/tally.h, instead of events; or NULL */
 	const char *start, *done,
-	    *key; /**< --latency and its --key: instead of patterns; or NULL */
+	    *key;		   /**< --latency and its --key: instead of patterns; or NULL */
+	cmd_words calls;	   /**< --calls: functions, instead of patterns */
+	struct skeleton_calls how; /**< of these; 0 functions: the default */
 };
 
 /** Is there anything that is to be traced without a script? */

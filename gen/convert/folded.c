@@ -14,6 +14,9 @@ struct folded {
 	struct map stacks; /**< int64_t: the sum */
 	struct map maps;   /**< those that they are of; "" of records */
 	bool has_loss;
+	bool has_calls;	    /**< the capture is of --calls */
+	struct map threads; /**< of that: what they have open */
+	struct map names;   /**< likewise, of functions */
 	struct strbuf line;
 	VEC(struct str) frames; /**< of one stack */
 };
@@ -127,6 +130,60 @@ static void take_entry(struct folded *f, struct str map, struct str entry)
 		count(f, map, n);
 }
 
+/** What a thread has open: the functions, in f->names. */
+struct open_calls {
+	VEC(const struct str *) list;
+};
+
+static struct open_calls *calls_of(struct folded *f, int64_t tid)
+{
+	struct open_calls *calls = map_get_u64(&f->threads, (uint64_t)tid);
+	if (!calls) {
+		calls = arena_new(&f->arena, struct open_calls);
+		map_put_u64(&f->arena, &f->threads, (uint64_t)tid, calls);
+	}
+	return calls;
+}
+
+static const struct str *keep_name(struct folded *f, struct str name)
+{
+	struct str *kept = map_get(&f->names, name);
+	if (!kept) {
+		kept = arena_new(&f->arena, struct str);
+		*kept = str_copy(&f->arena, name);
+		map_put(&f->arena, &f->names, *kept, kept);
+	}
+	return kept;
+}
+
+/** An entry says how deep it is; a return also how long the function itself took. */
+static void take_call(struct folded *f, const struct capture_line *l)
+{
+	struct jsonread r = jsonread_of(l->fields);
+	struct open_calls *calls = calls_of(f, l->tid);
+	struct str key, value, name = {0};
+	int64_t depth = -1, self = -1;
+	jsonread_open(&r, '{');
+	while (jsonread_member(&r, &key, &value))
+		if (str_eqz(key, "function"))
+			name = jsonread_inside(value);
+		else if (str_eqz(key, "depth"))
+			jsonread_integer(value, &depth);
+		else if (str_eqz(key, "self_ns"))
+			jsonread_integer(value, &self);
+	if (depth < 0 || (uint64_t)depth > calls->list.n)
+		return;
+	calls->list.n = (size_t)depth;
+	vec_push(&f->arena, &calls->list, keep_name(f, name));
+	if (self < 0)
+		return;
+	strbuf_clear(&f->line);
+	for (size_t i = 0; i < calls->list.n; i++)
+		add_frame(f, *calls->list.v[i]);
+	count(f, STR(""), self);
+	calls->list.n--;
+}
+
 static bool take_line(void *state, const struct capture_line *l, struct strbuf *out)
 {
 	struct folded *f = state;
@@ -134,6 +191,8 @@ static bool take_line(void *state, const struct capture_line *l, struct strbuf *
 	struct jsonread r = jsonread_of(l->map.n ? l->entries : l->fields);
 	struct str key, value;
 	f->has_loss |= l->lost.n > 0;
+	if (l->capture.n)
+		f->has_calls = str_contains(l->capture, STR("\"script\": \"--calls\""));
 	if (l->map.n) {
 		if (f->wanted && !str_eqz(l->map, f->wanted))
 			return true;
@@ -144,6 +203,8 @@ static bool take_line(void *state, const struct capture_line *l, struct strbuf *
 	}
 	if (f->wanted || !l->fields.n)
 		return true;
+	if (f->has_calls)
+		take_call(f, l);
 	jsonread_open(&r, '{');
 	while (jsonread_member(&r, &key, &value))
 		if (str_eqz(key, "ustack") && value.p[0] == '[') {

@@ -410,8 +410,8 @@ static void start_call(struct timeline *t, struct thread *thread, struct call *c
 }
 
 /** False: its start was not seen. @is_shown: it is on a track already, and so its start was one. */
-static bool end_call(struct timeline *t, struct thread *thread, struct call *call, int64_t ns,
-		     bool is_shown, struct strbuf *out)
+static bool end_call(struct timeline *t, struct thread *thread, struct call *call,
+		     const struct capture_line *l, bool is_shown, struct strbuf *out)
 {
 	size_t i = thread->n_calls;
 	call->has_ended = true;
@@ -420,8 +420,13 @@ static bool end_call(struct timeline *t, struct thread *thread, struct call *cal
 	if (!i--)
 		return false;
 	struct open ended = thread->calls.v[i];
+	if (str_contains(l->fields, STR("\"end\": \""))) { // of --calls: it is not known
+		strbuf_addf(&ended.args, "%s\"end\":" STR_FMT, ended.args.n ? "," : "",
+			    STR_ARG(l->fields));
+		ended.what.args = strbuf_str(&ended.args);
+	}
 	if (!is_shown)
-		put_ended(t, &thread->track, &ended.what, ns, i != thread->n_calls - 1, out);
+		put_ended(t, &thread->track, &ended.what, l->ns, i != thread->n_calls - 1, out);
 	thread->n_calls--;
 	memmove(&thread->calls.v[i], &thread->calls.v[i + 1],
 		(thread->n_calls - i) * sizeof(ended));
@@ -480,7 +485,7 @@ static void take_record(struct timeline *t, const struct capture_line *l, struct
 		else if (has)
 			name = strbuf_str(&t->name);
 	}
-	if (is_end && end_call(t, thread, probe->call, l->ns, is_shown, out))
+	if (is_end && end_call(t, thread, probe->call, l, is_shown, out))
 		return;
 	if (!is_shown)
 		name_thread(t, thread, l->comm, out);

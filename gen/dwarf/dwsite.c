@@ -233,6 +233,24 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	return true;
 }
 
+bool dwsite_is_from(struct dwsrc *src, uint64_t pc, struct str pattern)
+{
+	struct arena *a = src->img->arena;
+	struct dwsite site;
+	Dwarf_Attribute attr;
+	Dwarf_Die unit, split;
+	if (!dwsite_listed_unit(src, pc, &unit))
+		return false;
+	if (dwsplit_unit(src, &unit, &split) && split.cu)
+		unit = split;
+	const char *dir = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attr));
+	const char *name = dwarf_diename(&unit);
+	if (name && strcmp(name, "<artificial>") == 0) // link-time optimisation: of several files
+		name = dwsite_at(src, pc, &site) && site.file.n ? str_dup(a, site.file) : NULL;
+	return name && str_glob(str_printf(a, "*/" STR_FMT, STR_ARG(pattern)),
+				str_printf(a, "%s/%s", dir ? dir : "", name));
+}
+
 // --- lines ---
 
 /**

@@ -49,6 +49,8 @@ bool dwsite_may_read_lines(struct dwsrc *src, Dwarf_Die *unit);
 bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret);
 /** False, without a message, when no unit or function has code at link-time address @pc. */
 bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
+/** Does the code at @pc come from a source file whose path ends with @pattern, a glob of whole names? */
+bool dwsite_is_from(struct dwsrc *src, uint64_t pc, struct str pattern);
 /** What compilers put of a function into those that call it, without a call. */
 struct dwinlined {
 	struct str name, symbol; /**< as the source and as symbol tables have it */

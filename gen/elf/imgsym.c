@@ -8,8 +8,9 @@
 
 /** Where a walk goes to; `go_on` turns false when it wants no more. */
 struct walk {
-	bool objects; // variables, too
-	bool own;     // of the image itself only
+	bool objects;	   // variables, too
+	bool own;	   // of the image itself only
+	struct str wanted; // not empty: any symbol of this name, and no others
 	bool (*fn)(void *ctx, const struct img_symbol *sym);
 	void *ctx;
 	bool go_on;
@@ -22,7 +23,8 @@ static void walk_symbol(struct walk *w, struct str name, unsigned info, unsigned
 	unsigned type = info & 0xf;
 	bool wanted =
 	    type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_OBJECT && w->objects);
-	if (!wanted || section == SHN_UNDEF || !name.n)
+	if (w->wanted.n ? !str_eq(str_slice(name, 0, str_find(name, '@')), w->wanted)
+			: !wanted || section == SHN_UNDEF || !name.n)
 		return;
 	// The others are the binding.
 	struct img_symbol sym = {.name = str_slice(name, 0, str_find(name, '@')),
@@ -132,6 +134,20 @@ void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_sy
 	walk_all(img, (struct walk){.objects = true, .fn = fn, .ctx = ctx, .go_on = true});
 }
 
+static bool take_any(void *ctx, const struct img_symbol *sym)
+{
+	(void)sym;
+	*(bool *)ctx = true;
+	return false;
+}
+
+bool img_has_symbol(struct img *img, struct str name)
+{
+	bool found = false;
+	walk_all(img, (struct walk){.wanted = name, .fn = take_any, .ctx = &found, .go_on = true});
+	return found;
+}
+
 struct wanted {
 	struct str name;
 	bool found;
@@ -216,6 +232,6 @@ static bool match_covering(void *ctx, const struct img_symbol *sym)
 bool img_covers(struct img *img, uint64_t addr, bool own)
 {
 	struct wanted w = {.addr = addr};
-	walk_all(img, (struct walk){true, own, match_covering, &w, true});
+	walk_all(img, (struct walk){.objects = true, .own = own, .fn = match_covering, .ctx = &w, .go_on = true});
 	return w.found;
 }

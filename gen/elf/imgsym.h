@@ -34,6 +34,8 @@ void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_
 /** The same for each defined function and variable. */
 void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
 		      void *ctx);
+/** Is there a symbol @name, be it defined in another file? */
+bool img_has_symbol(struct img *img, struct str name);
 
 /** Is @addr in a function or variable that a symbol tells of? @own: a symbol of @img itself. */
 bool img_covers(struct img *img, uint64_t addr, bool own);

@@ -50,6 +50,9 @@ enum shape_style {
 	SHAPE_LIST,   /**< a=1 b="text", of -t */
 	SHAPE_MARK,   /**< no text: it tells whose the lines are that bpftrace prints next itself */
 	SHAPE_KEY,    /**< nothing but KEY; it has number 0 */
+	SHAPE_ENTRY,  /**< of --calls: the stack pointer, the return address, and arguments */
+	SHAPE_RETURN, /**< likewise: the stack pointer, the result; the shape behind its entry's */
+	SHAPE_JUMP,   /**< likewise: the stack pointer that longjmp() has set */
 };
 
 struct shape {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/map.h"
+#include "record/calltree.h"
 #include "record/joined.h"
 #include "record/order.h"
 #include "record/percentile.h"
@@ -31,6 +32,7 @@ struct writer {
 	struct shapes *shapes;
 	struct decoder decoder;
 	struct order *order;	 // NULL: not sorted
+	struct calltree *calls;	 // or NULL
 	struct mapline *mapline; // NULL: lines of maps stay as they are
 	struct stamp stamp;
 	int64_t first; // time of the first record; 0: none has come
@@ -213,6 +215,26 @@ static void put_whole(void *ctx, const struct record *r, struct str text)
 		put_json(w, r, text);
 	else
 		put_text(w, r, text);
+}
+
+/** A line of the tree of calls. */
+static void put_call(void *ctx, const struct record *r, struct str text, struct str fields)
+{
+	struct writer *w = ctx;
+	if (is_full(w))
+		return;
+	w->n_events++;
+	if (w->config.json) {
+		struct json j = begin_json(w, r);
+		json_bytes(&j, "text", text);
+		strbuf_adds(json_value(&j, "fields"), fields);
+		end_json(w, r, &j);
+		return;
+	}
+	if (w->config.head == WRITER_TIME)
+		add_time(w, r->ns, w->out);
+	strbuf_adds(w->out, text);
+	strbuf_addc(w->out, '\n');
 }
 
 // --- marks
@@ -444,6 +466,10 @@ static void on_record(void *ctx, const struct record *r)
 	w->has_ends |= !r->shape->is_counted;
 	add_blank_lines(w);
 	w->has_printed_map = false;
+	if (r->shape->style >= SHAPE_ENTRY) {
+		calltree_take(w->calls, r);
+		return;
+	}
 	bool is_list = r->shape->style == SHAPE_LIST;
 	if (is_plain(w) && !is_list) {
 		size_t before = w->out->n;
@@ -594,6 +620,11 @@ struct writer *writer_new(const struct writer_config *config, struct shapes *sha
 	w->shapes = shapes;
 	w->stamp.offset = config->render.offset;
 	w->order = config->sorts ? order_new(config->has_rounds) : NULL;
+	if (config->has_calls)
+		w->calls =
+		    calltree_new(&(struct calltree_config){config->json, config->has_rounds,
+							   config->has_filter, &w->config.render},
+				 shapes, put_call, w);
 	if (config->json || config->n_maps)
 		w->mapline = mapline_new(config->maps, config->n_maps);
 	for (size_t i = 0; i < shapes->list.n; i++)
@@ -614,6 +645,7 @@ void writer_free(struct writer *w)
 		free_mark(take_mark(w, 0));
 	free_mark(w->map_mark);
 	order_free(w->order);
+	calltree_free(w->calls);
 	if (w->mapline)
 		mapline_free(w->mapline);
 	decode_fini(&w->decoder);
@@ -638,6 +670,8 @@ void writer_set_clock(struct writer *w, int64_t ns)
 {
 	if (w->order)
 		order_set_clock(w->order, ns);
+	if (w->calls)
+		calltree_set_clock(w->calls, ns);
 }
 
 void writer_begin(struct writer *w, struct strbuf *out)
@@ -664,15 +698,18 @@ void writer_idle(struct writer *w, struct strbuf *out)
 	end_buckets(w);
 	w->in_strings = false;
 	clock_gettime(CLOCK_BOOTTIME, &now);
+	int64_t settled = now.tv_sec * INT64_C(1000000000) + now.tv_nsec - STILL_COMING_NS;
 	if (w->order)
-		order_flush(w->order,
-			    now.tv_sec * INT64_C(1000000000) + now.tv_nsec - STILL_COMING_NS, out);
+		order_flush(w->order, settled, out);
+	if (w->calls)
+		calltree_idle(w->calls, settled);
 }
 
 bool writer_is_holding(const struct writer *w)
 {
 	return w->decoder.pending.n || w->n_blank || w->in_map || percentile_has(&w->percentile) ||
-	       (w->order && !order_is_empty(w->order));
+	       (w->order && !order_is_empty(w->order)) ||
+	       (w->calls && calltree_is_holding(w->calls));
 }
 
 /** {"lost": {"total": 5, "a:b": 3, "a:c": 2}} */
@@ -727,6 +764,8 @@ void writer_end(struct writer *w, struct strbuf *out)
 	joined_end(&w->joined);
 	if (w->order)
 		order_flush(w->order, INT64_MAX, out);
+	if (w->calls)
+		calltree_end(w->calls);
 	if (w->config.json)
 		strbuf_adds(out, w->account);
 	if (w->config.json && !is_full(w)) // after that it is of no interest
@@ -737,7 +776,9 @@ struct writer_result writer_result(const struct writer *w)
 {
 	return (struct writer_result){.decoded = decode_sum(&w->decoder),
 				      .n_events = w->n_events,
-				      .n_late = w->order ? order_n_late(w->order) : 0,
+				      .n_late = w->order   ? order_n_late(w->order)
+						: w->calls ? calltree_n_late(w->calls)
+							   : 0,
 				      .reported_lost = w->reported_lost,
 				      .has_data = w->has_data,
 				      .has_ends = w->has_ends,

@@ -29,6 +29,8 @@ enum writer_head {
 struct writer_config {
 	bool json;
 	bool sorts;	 /**< -s */
+	bool has_calls;	 /**< --calls: records become a tree, record/calltree.h */
+	bool has_filter; /**< with that: not all entries are printed */
 	bool has_rounds; /**< -s: bpftrace reads one processor's events after the other's */
 	enum writer_head head;
 	enum writer_time time; /**< of text; in JSON it is always the wall's */

@@ -47,6 +47,7 @@ struct run_config {
 	const char *gate; /**< the map to be set while events count, record/shape.h; or NULL */
 	/** The map whose keys are what has begun and not ended, of which the number is said; or NULL. */
 	const char *under_way;
+	bool has_calls; /**< the writer makes a tree of calls */
 	struct ceiling ceiling;
 	bool has_account;      /**< what it has cost is measured, and in JSON at the end */
 	bool is_verbose;       /**< and among the messages */

@@ -696,7 +696,12 @@ static void report_events(struct runner *r)
 static void report_late(struct runner *r)
 {
 	uint64_t n = writer_result(r->cfg->writer).n_late;
-	if (n)
+	if (n && r->cfg->has_calls)
+		diag_warning(r->diag, NULL,
+			     "%" PRIu64 " event%s came too late for a place in the tree: calls may "
+			     "lack their entry or return",
+			     n, n == 1 ? "" : "s");
+	else if (n)
 		diag_warning(r->diag, NULL,
 			     "%" PRIu64 " line%s came after later ones had been printed: look for "
 			     "\"late\"",

@@ -216,7 +216,8 @@ struct str skeleton_usdt_pattern(struct str pattern)
 
 static bool add_pattern(struct skeleton *sk, struct str pattern)
 {
-	if (str_has_prefix(pattern, STR("uprobe:")) || str_has_prefix(pattern, STR("uretprobe:")))
+	if (sk->calls || str_has_prefix(pattern, STR("uprobe:")) ||
+	    str_has_prefix(pattern, STR("uretprobe:")))
 		return skeleton_add_functions(sk, pattern);
 	pattern = skeleton_usdt_pattern(pattern);
 	size_t colon = str_find(pattern, ':');
@@ -258,9 +259,10 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		      struct targetfiles *files, unsigned version, enum skeleton_copies copies,
-		      const char *const *patterns, size_t n)
+		      const char *const *patterns, size_t n, const struct skeleton_calls *calls)
 {
-	*ret = (struct skeleton){.arena = a, .diag = d, .files = files, .version = version};
+	*ret = (struct skeleton){
+	    .arena = a, .diag = d, .files = files, .version = version, .calls = calls};
 	ret->copies = dialect_attaches_inside(version) ? copies : SKELETON_AS_NAMED;
 	bool good = true;
 	for (size_t i = 0; i < n; i++)
@@ -536,9 +538,9 @@ static bool needs_cast(const struct skeleton *sk, const struct skeleton_probe *p
 
 /** The arguments of the printf() of a record: numbers, $key, then texts, each with it behind. */
 static void write_record_values(const struct skeleton *sk, const struct skeleton_probe *p,
-				struct code *out)
+				const char *more, struct code *out)
 {
-	code_z(out, "nsecs, cpu, pid, tid");
+	code_f(out, "nsecs, cpu, pid, tid%s", more);
 	for (size_t i = 0; i < p->n_fields; i++) {
 		if (p->fields[i].shape.value.how == VALUE_HIDDEN)
 			continue;
@@ -562,25 +564,30 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 	code_z(out, sk->has_stack ? ", ustack, $key" : "");
 }
 
-void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out)
+void skeleton_write_record(const struct skeleton *sk, const struct skeleton_probe *p,
+			   const struct shapes *shapes, size_t number, const char *more,
+			   struct code *out)
 {
 	struct strbuf format;
 	strbuf_init(&format);
+	code_f(out, "{ %s[%zu] = count(); $key = %s; ", shapes->counts, number, shapes->key);
+	write_addresses(p, out);
+	code_z(out, "printf(\"");
+	shape_write_format(shapes, number, &format);
+	code_text(out, strbuf_str(&format));
+	code_z(out, "\", ");
+	write_record_values(sk, p, more, out);
+	code_z(out, "); }\n");
+	strbuf_fini(&format);
+}
+
+void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out)
+{
 	code_z(out, "#pragma gate\n");
 	for (size_t i = 0; i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		add_shape(p, sk->has_stack, ret);
 		skeleton_write_head(sk, p, out);
-		size_t number = ret->list.n - 1;
-		code_f(out, "{ %s[%zu] = count(); $key = %s; ", ret->counts, number, ret->key);
-		write_addresses(p, out);
-		code_z(out, "printf(\"");
-		strbuf_clear(&format);
-		shape_write_format(ret, number, &format);
-		code_text(out, strbuf_str(&format));
-		code_z(out, "\", ");
-		write_record_values(sk, p, out);
-		code_z(out, "); }\n");
+		skeleton_write_record(sk, p, ret, ret->list.n - 1, "", out);
 	}
-	strbuf_fini(&format);
 }

@@ -38,6 +38,7 @@ struct skeleton_probe {
 	struct safe_word what;	/**< behind the path of an attach point: spdk:nvmf_tgt_state */
 	struct str label;	/**< what its events are called: that, or uprobe:FUNCTION */
 	struct str declaration; /**< of a function that debug information knows */
+	uint64_t addr;		/**< of a function, at link time */
 	bool needs_path;	/**< other files have a probe of that name, too */
 	struct probeargs args;
 	struct skeleton_field *fields; /**< the arguments without those that are listed constants */
@@ -61,11 +62,18 @@ enum skeleton_copies {
 	SKELETON_COPIES /**< they are probes, too, without arguments */
 };
 
+/** Of --calls. */
+struct skeleton_calls {
+	unsigned max_functions; /**< of all patterns */
+	bool has_args;		/**< parameters and results are shown */
+};
+
 struct skeleton {
 	struct arena *arena;
 	struct diag *diag;
 	struct targetfiles *files;
-	unsigned version; /**< of bpftrace */
+	unsigned version;		    /**< of bpftrace */
+	const struct skeleton_calls *calls; /**< or NULL */
 	VEC(struct skeleton_probe) probes;
 	unsigned n_places;	  /**< of them, see dialect_max_usdt() */
 	struct condition *filter; /**< the caller's: which events, or NULL */
@@ -81,10 +89,11 @@ struct skeleton {
  * functions: uprobe:NAME, uretprobe:FILE:NAME. Probes that this bpftrace cannot attach to are left
  * out and counted, @files->skipped; a pattern that matches nothing is an error.
  * False without an error: no probe is left, which is said behind what was skipped.
+ * @calls: what --calls wants of functions, or NULL.
  */
 bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
 		      struct targetfiles *files, unsigned version, enum skeleton_copies copies,
-		      const char *const *patterns, size_t n);
+		      const char *const *patterns, size_t n, const struct skeleton_calls *calls);
 /** NAME or PROVIDER:NAME of a pattern that is written as in a template: usdt:__EXE__:NAME. */
 struct str skeleton_usdt_pattern(struct str pattern);
 /** The attach point of @p and the filter, in front of a clause's block. */

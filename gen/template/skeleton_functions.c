@@ -32,6 +32,7 @@ struct finder {
 	struct skeleton *sk;
 	bool is_return;
 	struct str file, name; // patterns; no file: any
+	struct str source;     // of the source file, likewise
 	struct targetfile *at; // whose symbols are walked
 	VEC(struct function) found;
 	struct map names, addrs;	 // of `at` -> 1 + index in `found`
@@ -72,7 +73,8 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	struct finder *f = ctx;
 	struct arena *a = f->sk->arena;
 	struct safe_word name;
-	if (!str_glob(f->name, sym->name) || codeplace_is_piece(sym->name))
+	if (!str_glob(f->name, sym->name) || codeplace_is_piece(sym->name) ||
+	    (f->source.n && !dwsite_is_from(f->at->bin.src, sym->addr, f->source)))
 		return true;
 	if (!is_writable(sym->name, &name)) {
 		f->n_odd++;
@@ -245,7 +247,8 @@ static void add_function(struct finder *f, const struct function *fn)
 	struct skeleton_probe p = {.file = fn->file,
 				   .kind = f->is_return ? "uretprobe" : "uprobe",
 				   .what = fn->name,
-				   .declaration = fn->name.s};
+				   .declaration = fn->name.s,
+				   .addr = fn->addr};
 	struct funcargs args;
 	p.label = str_printf(sk->arena, "%s:" STR_FMT, p.kind, STR_ARG(fn->label));
 	// __EXE__ means the first file that has it.
@@ -270,6 +273,18 @@ static void add_function(struct finder *f, const struct function *fn)
 	f->n_inlined += inlined != NULL;
 	f->inlined = inlined && !f->inlined ? inlined : f->inlined;
 	skeleton_add(sk, &p);
+}
+
+struct skeleton_probe skeleton_return_of(struct skeleton *sk, const struct skeleton_probe *p)
+{
+	struct skeleton_probe ret = *p;
+	struct funcargs args;
+	ret.kind = "uretprobe";
+	ret.label = str_printf(sk->arena, "%s:" STR_FMT, ret.kind, STR_ARG(p->what.s));
+	ret.n_fields = 0;
+	if (funcargs_read(p->file->bin.src, p->addr, &args))
+		add_result(sk, &ret, &args);
+	return ret;
 }
 
 // --- what is said ---
@@ -304,6 +319,8 @@ static bool report_none(struct finder *f, struct str pattern)
 				  "' have no size in the symbol table: bpftrace cannot attach",
 				  STR_ARG(pattern));
 	diag_error(f->sk->diag, NULL, "no function matches '" STR_FMT "'", STR_ARG(pattern));
+	if (f->source.n)
+		return false;
 	for (size_t i = 0; i < files->list.n; i++) {
 		struct targetfile *tf = &files->list.v[i];
 		struct img *img = is_meant(f, tf) ? targetfile_open(files, tf) : NULL;
@@ -319,17 +336,29 @@ static bool report_none(struct finder *f, struct str pattern)
 	if (first)
 		debugfile_note_stripped(first);
 	if (nearest.near.n)
-		diag_note(f->sk->diag, NULL, "did you mean '%s:" STR_FMT "'?",
-			  f->is_return ? "uretprobe" : "uprobe", STR_ARG(nearest.near));
+		diag_note(f->sk->diag, NULL, "did you mean '%s" STR_FMT "'?",
+			  f->sk->calls	 ? ""
+			  : f->is_return ? "uretprobe:"
+					 : "uprobe:",
+			  STR_ARG(nearest.near));
 	return false;
+}
+
+static unsigned max_functions(const struct skeleton *sk)
+{
+	return sk->calls ? sk->calls->max_functions : MAX_FUNCTIONS;
 }
 
 static bool report_too_many(struct finder *f, struct str pattern)
 {
 	bool is_one_file = f->found.v[0].file == f->found.v[f->found.n - 1].file;
 	diag_error(f->sk->diag, NULL,
-		   "%zu functions match '" STR_FMT "': at most %d can be traced at once",
-		   f->found.n, STR_ARG(pattern), MAX_FUNCTIONS);
+		   "%zu functions match '" STR_FMT "': at most %u can be traced at once",
+		   f->found.n, STR_ARG(pattern), max_functions(f->sk));
+	if (f->sk->calls)
+		diag_note(f->sk->diag, NULL,
+			  "NAME@FILE.c means those of a source file; --max-functions raises the "
+			  "limit");
 	if (is_one_file)
 		return false;
 	for (size_t i = 0, n = 0, said = 0; i < f->found.n && said < 5; i++) {
@@ -341,6 +370,8 @@ static bool report_too_many(struct finder *f, struct str pattern)
 		n = 0;
 		said++;
 	}
+	if (f->sk->calls)
+		return diag_note(f->sk->diag, NULL, "FILE:PATTERN means those of one file");
 	return diag_note(f->sk->diag, NULL, "%s:FILE:PATTERN means those of one file",
 			 f->is_return ? "uretprobe" : "uprobe");
 }
@@ -371,7 +402,7 @@ static void report_less(struct finder *f)
 			? ""
 			: arena_printf(f->sk->arena, "; %zu more of these functions have copies",
 				       f->n_inlined - 1));
-	if (f->n_unknown)
+	if (f->n_unknown && !(f->sk->calls && !f->sk->calls->has_args))
 		diag_warning(f->sk->diag, NULL,
 			     "no debug information about the %s of " STR_FMT
 			     "()%s: only the call is shown",
@@ -387,17 +418,28 @@ static bool is_scope(struct str name, size_t i)
 	return (i && name.p[i - 1] == ':') || (i + 1 < name.n && name.p[i + 1] == ':');
 }
 
+/** NAME@SOURCE, as perf probe has it, or @SOURCE. */
+static void read_source(struct finder *f)
+{
+	size_t at = str_find(f->name, '@');
+	if (at == f->name.n)
+		return;
+	f->source = str_from_offset(f->name, at + 1);
+	f->name = at ? str_slice(f->name, 0, at) : STR("*");
+}
+
 /** uprobe:NAME, uretprobe:FILE:NAME; a path may have colons. */
 static void read_pattern(struct finder *f, struct str pattern)
 {
 	f->is_return = str_has_prefix(pattern, STR("uretprobe:"));
-	f->name = str_from_offset(pattern, str_find(pattern, ':') + 1);
+	f->name = f->sk->calls ? pattern : str_from_offset(pattern, str_find(pattern, ':') + 1);
 	for (size_t i = str_find(f->name, '('); i > 0; i--)
 		if (f->name.p[i - 1] == ':' && !is_scope(f->name, i - 1)) {
 			f->file = str_slice(f->name, 0, i - 1);
 			f->name = str_from_offset(f->name, i);
-			return;
+			break;
 		}
+	read_source(f);
 }
 
 bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
@@ -414,7 +456,7 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 		take_inlined(&f);
 	if (!f.found.n)
 		return report_none(&f, pattern);
-	if (f.found.n > MAX_FUNCTIONS)
+	if (f.found.n + (sk->calls ? sk->probes.n : 0) > max_functions(sk))
 		return report_too_many(&f, pattern);
 	for (size_t i = 0; i < f.found.n; i++) {
 		struct str key = str_printf(

@@ -8,7 +8,13 @@
 void skeleton_shape_field(struct skeleton *sk, struct skeleton_field *f, bool is_readable);
 /** Adds @p, which has everything but the answer whether it needs a path. */
 void skeleton_add(struct skeleton *sk, struct skeleton_probe *p);
-/** Adds the functions that match uprobe:[FILE:]NAME or uretprobe:[FILE:]NAME; false after an error. */
+/** Adds the functions that match uprobe:[FILE:]NAME, uretprobe:[FILE:]NAME, or of --calls [FILE:]NAME; false after an error. */
 bool skeleton_add_functions(struct skeleton *sk, struct str pattern);
+/** The return of the function @p, with its result as a field. */
+struct skeleton_probe skeleton_return_of(struct skeleton *sk, const struct skeleton_probe *p);
+/** The block of a clause that prints a record of shape @number: @more numbers of btgen's, and the fields of @p. */
+void skeleton_write_record(const struct skeleton *sk, const struct skeleton_probe *p,
+			   const struct shapes *shapes, size_t number, const char *more,
+			   struct code *out);
 
 #endif

@@ -190,12 +190,6 @@ static struct symbol *find_symbol(struct file *f, uint64_t addr)
 	return NULL;
 }
 
-static void demangle(struct codename *c, struct symbol *s)
-{
-	s->is_demangled = true;
-	s->name = demangle_written(c->arena, s->name);
-}
-
 static void read_symbols(struct codename *c, struct file *f)
 {
 	struct reading r = {c->arena, f};
@@ -220,7 +214,9 @@ static struct symbol *find_in_files(struct codename *c, uint64_t addr, const str
 		read_symbols(c, m->file);
 	struct symbol *s = find_symbol(m->file, addr - m->bias);
 	if (s && !s->is_demangled)
-		demangle(c, s);
+		s->name = demangle_written(c->arena, s->name);
+	if (s)
+		s->is_demangled = true;
 	*ret = m;
 	return s;
 }

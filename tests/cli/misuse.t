@@ -8,6 +8,8 @@ cd "$tmp" || exit
 cat >app.c <<'EOF'
 #include <btgen/usdt.h>
 int main(int argc, char **argv) { USDT_PROBE(app, hit, argc); return !argv; }
+int second(void);
+int second(void) { return 2; }
 EOF
 gcc -g -I"$top/include" -o app app.c && cp app other || exit 1
 echo 'usdt:__EXE__:hit { printf("%d\n", args.argc); }' >a.bt
@@ -35,6 +37,19 @@ is "$("$btgen" run -n -t hit ./app)" "$("$btgen" run -n -t hit -x ./app)" "... o
 says 2 "btgen run: the program goes before the script: bpftrace.sh app a.bt" run -n a.bt app
 says 1 "btgen: error: -t app needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n -t app
 says 1 "btgen: error: --latency from needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n --latency from to
+says 1 "btgen: error: --calls main needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n --calls main
+says 2 "btgen run: --calls cannot be combined with -t, --count or --latency" run --calls main -t hit $pid
+says 2 "btgen run: --calls cannot be combined with -t, --count or --latency" run --calls main --latency hit hit $pid
+says 2 "btgen run: --calls does not support -s and --keep: the tree is in order of time anyway" run --calls main -s $pid
+says 2 "btgen run: --calls does not support -s and --keep: the tree is in order of time anyway" run --calls main --keep 1s $pid
+says 2 "btgen run: --args and --max-functions need --calls" run --args -t hit $pid
+says 2 "btgen run: --max-functions: '0' is not a number of functions up to 10000" run --max-functions 0 --calls main $pid
+says 2 "btgen run: --stack needs -t: in a script, print ustack" run --stack --calls main $pid
+says 2 "btgen run: --calls replaces the script: drop 'a.bt'" run --calls main -x app a.bt
+says 1 "btgen: error: no function matches 'mian'" run -n --calls mian -x app
+is "$(sed 1d err)" "btgen: note: did you mean 'main'?" "... with the nearest"
+says 1 "btgen: error: 2 functions match '@app.c': at most 1 can be traced at once" run -n --max-functions 1 --calls @app.c -x app
+says 1 "btgen: error: no function matches '@other.c'" run -n --calls @other.c -x app
 is "$("$btgen" run -n -t usdt:__EXE__:app:hit -x app)" "$("$btgen" run -n -t app:hit -x app)" "a pattern as in a template"
 is "$("$btgen" probes -x app usdt:__EXE__:hit)" "$("$btgen" probes -x app hit)" "... to list probes, too"
 

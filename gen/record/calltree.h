@@ -1,0 +1,57 @@
+/**
+ * calltree - the records of --calls, made into a tree: which call is within which, and how long each took.
+ *
+ * A call is known by its frame, the address that its return address has on the stack; nothing is
+ * counted. What a thread has open is a list of frames, each below the one before, as stacks grow down.
+ * longjmp() leaves those below the stack pointer that it sets. When a function is entered at a frame,
+ * those open at that frame or below it are gone, for a reason that is not known: a jump that was not
+ * traced, a return that was lost. But one at the same frame goes on if its function has jumped to this
+ * one, a tail call: then the kernel has put its trampoline into the return address, and that is at the
+ * beginning of a page. When a function returns, those below its frame are gone likewise.
+ *
+ * Functions on another stack, as a signal handler's, are within what was interrupted if that stack is
+ * below. If it is above, what was interrupted is closed too early, and returns without an entry.
+ *
+ *	struct calltree *t = calltree_new(&config, shapes, put, ctx);
+ *	calltree_take(t, record);	// calls put() with lines that are ready
+ *	calltree_idle(t, now);
+ *	calltree_end(t);
+ *	calltree_free(t);
+ */
+#ifndef RECORD_CALLTREE_H
+#define RECORD_CALLTREE_H
+
+#include "record/decode.h"
+#include "value/render_value.h"
+
+struct calltree_config {
+	bool
+	    json; /**< a line for each entry and return; in text a call without others is one line */
+	bool has_rounds; /**< as record/order.h has it */
+	bool has_filter; /**< entries are left out: returns without one are nothing to tell of */
+	const struct render *render;
+};
+
+/** @head: time, thread and probe; @text: the line; @fields: of JSON, an object. They live until it returns. */
+typedef void calltree_put(void *ctx, const struct record *head, struct str text, struct str fields);
+
+struct calltree;
+
+/** @shapes, and what @config points to, must outlive it. */
+struct calltree *calltree_new(const struct calltree_config *config, const struct shapes *shapes,
+			      calltree_put *put, void *ctx);
+void calltree_free(struct calltree *t);
+/** As order_set_clock(). */
+void calltree_set_clock(struct calltree *t, int64_t now);
+/** Takes a record of SHAPE_ENTRY, SHAPE_RETURN or SHAPE_JUMP. */
+void calltree_take(struct calltree *t, const struct record *r);
+/** Nothing earlier than @before, in ns of CLOCK_BOOTTIME, can come any more. */
+void calltree_idle(struct calltree *t, int64_t before);
+/** Does something wait for calltree_idle() to be called again? */
+bool calltree_is_holding(const struct calltree *t);
+/** Nothing more comes: what is open is closed. */
+void calltree_end(struct calltree *t);
+/** Records that came too late for their place, and were dropped. */
+uint64_t calltree_n_late(const struct calltree *t);
+
+#endif

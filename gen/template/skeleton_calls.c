@@ -1,0 +1,164 @@
+#include "template/skeleton_priv.h"
+#include "template/skeleton_calls.h"
+
+#include <unistd.h>
+
+#include "elf/imgsym.h"
+
+// At a function's first instruction.
+#ifdef __x86_64__
+#define CALLER "*(uint64 *)reg(\"sp\")"
+#else
+#define CALLER "reg(\"r30\")"
+#endif
+
+/** What a program that must not have return probes refers to. */
+static const struct {
+	const char *symbol, *what, *unless;
+} unsafe[] = {
+    {"__gxx_personality_v0", "C++ exceptions", "none is thrown through the traced functions"},
+    {"rust_eh_personality", "panics of Rust", "none passes the traced functions"},
+    {"runtime.morestack", "Go's moving stacks", "no stack moves meanwhile"},
+    {"makecontext", "coroutines", "none runs meanwhile"},
+    {"make_fcontext", "coroutines", "none runs meanwhile"},
+};
+
+static bool check_file(const struct skeleton *sk, struct targetfile *tf)
+{
+	struct img *img = targetfile_open(sk->files, tf);
+	for (size_t i = 0; img && i < sizeof(unsafe) / sizeof(unsafe[0]); i++) {
+		if (!img_has_symbol(img, str_from(unsafe[i].symbol)))
+			continue;
+		(sk->diag->is_forced ? diag_warning : diag_error)(
+		    sk->diag, NULL,
+		    STR_FMT " has %s: return probes of its functions can crash the program",
+		    STR_ARG(tf->path), unsafe[i].what);
+		if (!sk->diag->is_forced)
+			diag_note(sk->diag, NULL, "use --force if %s", unsafe[i].unless);
+		return sk->diag->is_forced;
+	}
+	return true;
+}
+
+bool skeleton_calls_are_safe(const struct skeleton *sk)
+{
+	struct map seen = {0};
+	bool good = true;
+	for (size_t i = 0; i < sk->probes.n; i++)
+		if (map_add_ptr(sk->arena, &seen, sk->probes.v[i].file))
+			good &= check_file(sk, sk->probes.v[i].file);
+	return good;
+}
+
+/** @n_own numbers of btgen's, then the fields of @p. */
+static size_t add_shape(const struct skeleton_probe *p, enum shape_style style, size_t n_own,
+			struct shapes *ret)
+{
+	struct shape s = {.style = style, .probe = p->label, .is_counted = true};
+	s.n_fields = n_own + p->n_fields;
+	s.fields = arena_array(ret->arena, struct shape_field, s.n_fields + 1);
+	for (size_t i = 0; i < n_own; i++)
+		s.fields[i].value.type = value_integer(64, false);
+	for (size_t i = 0; i < p->n_fields; i++)
+		s.fields[n_own + i] = p->fields[i].shape;
+	vec_push(ret->arena, &ret->list, s);
+	return ret->list.n - 1;
+}
+
+/** A filter is about entries; where the tree is made, the returns of others are dropped. */
+static void write_head(struct skeleton *sk, const struct skeleton_probe *p,
+		       struct condition *filter, struct code *out)
+{
+	sk->filter = filter;
+	skeleton_write_head(sk, p, out);
+}
+
+/**
+ * The stack pointer that longjmp() of glibc is to set, out of its buffer, which is rotated by 17 bits and
+ * mixed with a secret of the thread, at 0x30 in its control block.
+ */
+#define TARGET                                                                                     \
+	", (*(uint64 *)(arg0 + 48) >> 17 | *(uint64 *)(arg0 + 48) << 47) ^ "                       \
+	"*(uint64 *)uptr(curtask->thread.fsbase + 0x30)"
+
+static bool has_function(struct skeleton *sk, struct targetfile *tf, const char *name)
+{
+	struct img *img = targetfile_open(sk->files, tf);
+	uint64_t addr;
+	return img && img_find_function(img, str_from(name), &addr);
+}
+
+/** Can that be read? Another libc has another buffer, and without BTF bpftrace knows no curtask. */
+static bool may_trace_jumps(struct skeleton *sk)
+{
+#ifdef __x86_64__
+	for (size_t i = 0; i < sk->files->list.n && access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+	     i++)
+		if (has_function(sk, &sk->files->list.v[i], "gnu_get_libc_version"))
+			return true;
+#endif
+	return false;
+}
+
+/** Where longjmp() leads to: all that is below that has been left. Old glibcs have another one in libpthread. */
+static void write_jumps(struct skeleton *sk, struct shapes *ret, struct code *out)
+{
+	static const char *const names[] = {"longjmp", "__longjmp_chk"};
+	bool has = may_trace_jumps(sk);
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]) && has; k++) {
+		bool is_first = true;
+		for (size_t i = 0; i < sk->files->list.n; i++) {
+			struct skeleton_probe p = {.file = &sk->files->list.v[i],
+						   .kind = sk->probes.v[0].kind};
+			if (!has_function(sk, p.file, names[k]))
+				continue;
+			p.what = word_ident(sk->arena, str_from(names[k]), "", 0);
+			p.label = str_printf(sk->arena, "%s:%s", p.kind, names[k]);
+			p.needs_path = !is_first;
+			is_first = false;
+			write_head(sk, &p, NULL, out);
+			skeleton_write_record(sk, &p, ret, add_shape(&p, SHAPE_JUMP, 1, ret),
+					      TARGET, out);
+		}
+	}
+	if (!has)
+		diag_note(sk->diag, NULL,
+			  "longjmp() is not traced: calls that it leaves stay open until their "
+			  "place on the stack is used again");
+}
+
+void skeleton_write_calls(struct skeleton *sk, bool has_args, struct shapes *ret, struct code *out)
+{
+	struct condition *filter = sk->filter;
+	code_z(out, "#pragma gate\n");
+	for (size_t i = 0; i < sk->probes.n; i++) {
+		struct skeleton_probe entry = sk->probes.v[i];
+		struct skeleton_probe back = skeleton_return_of(sk, &entry);
+		write_head(sk, &entry, filter, out);
+		if (!has_args)
+			entry.n_fields = back.n_fields = 0;
+		skeleton_write_record(sk, &entry, ret, add_shape(&entry, SHAPE_ENTRY, 2, ret),
+				      ", reg(\"sp\"), " CALLER, out);
+		write_head(sk, &back, NULL, out);
+		skeleton_write_record(sk, &back, ret, add_shape(&back, SHAPE_RETURN, 1, ret),
+				      ", reg(\"sp\")", out);
+	}
+	write_jumps(sk, ret, out);
+}
+
+void skeleton_write_calls_template(struct skeleton *sk, struct code *out)
+{
+	struct condition *filter = sk->filter;
+	code_z(out, "// Entries and returns of functions: time, thread, stack pointer. Written by "
+		    "btgen as a starting point.\n#pragma gate\n");
+	for (size_t i = 0; i < sk->probes.n; i++) {
+		struct skeleton_probe both[] = {sk->probes.v[i],
+						skeleton_return_of(sk, &sk->probes.v[i])};
+		for (size_t k = 0; k < 2; k++) {
+			write_head(sk, &both[k], k ? NULL : filter, out);
+			code_z(out, "{ printf(\"%lu %d %lx %s\\n\", nsecs, tid, reg(\"sp\"), ");
+			code_word(out, word_quote(sk->arena, both[k].label));
+			code_z(out, "); }\n");
+		}
+	}
+}
