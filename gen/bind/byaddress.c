@@ -1,9 +1,14 @@
 #include "bind/byaddress.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <string.h>
 
+#include "bind/attach.h"
 #include "bind/namedarg.h"
+#include "bind/path.h"
 #include "dialect/dialect.h"
+#include "lang/change.h"
 #include "probe/attachable.h"
 
 bool byaddress_is(const struct bind *b, const struct attach_match *m)
@@ -46,4 +51,243 @@ struct str byaddress_program(struct arena *a, const struct attach_match *m,
 	bool is_unsafe;
 	attachable_site(a, m->file->bin.img, s, &address, &is_unsafe);
 	return str_printf(a, "%s:%" PRIu64, vocabulary_function_probe()->name, address);
+}
+
+// --- clauses of their own
+
+struct splitter {
+	const struct bind *b;
+	const struct script_clause *clause;
+	VEC(struct attach_match) apart;
+	VEC(const struct script_attach *) points; /**< that have them */
+	bool *is_gone;				  /**< attach points that have no other probe */
+	struct token **end;			  /**< of what is written */
+};
+
+static void write_tokens(struct splitter *s, const struct token *first, const struct token *last)
+{
+	s->end = change_copy(s->b->arena, s->end, first, last);
+}
+
+static void write_token(struct splitter *s, const struct token *at, enum tok_kind kind,
+			struct str text)
+{
+	struct token t = {.kind = kind, .text = text, .loc = at->loc, .use = at->use};
+	t.attach = at->attach;
+	write_tokens(s, &t, &t);
+}
+
+/** Predicate and block. */
+static void write_rest(struct splitter *s)
+{
+	const struct script_clause *c = s->clause;
+	const struct node *last = c->attach.v[c->attach.n - 1].node;
+	write_tokens(s, last->last->next, c->node->last);
+}
+
+/** The same clause for a single probe; its file is named where another one has a probe of that name. */
+static void write_apart(struct splitter *s, const struct script_attach *at,
+			const struct attach_match *m)
+{
+	struct token **first = s->end;
+	unsigned n_same = 0;
+	for (size_t i = 0; i < s->b->given->files->list.n; i++) {
+		struct targetfile *tf = &s->b->given->files->list.v[i];
+		n_same += path_means(tf, at->fields.v[0]) &&
+			  sdt_find_named(targetfile_probes(s->b->given->files, tf),
+					 m->probe->provider, m->probe->name);
+	}
+	const struct str parts[] = {n_same > 1 ? m->file->path : at->fields.v[0],
+				    m->probe->provider, m->probe->name};
+	write_token(s, at->node->first, TOK_IDENT, at->kind);
+	(*first)->bol = (*first)->space = true;
+	(*first)->before = STR("\n");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		write_token(s, at->node->first, TOK_PUNCT, STR(":"));
+		write_token(s, at->node->first, TOK_STRING, lex_quote(s->b->arena, parts[i]));
+	}
+	write_rest(s);
+}
+
+/** The clause for the probes that stay in it, if there are any. */
+static void write_others(struct splitter *s)
+{
+	const struct script_clause *c = s->clause;
+	bool is_first = true;
+	for (size_t i = 0; i < c->attach.n; i++) {
+		const struct node *n = c->attach.v[i].node;
+		if (s->is_gone[i])
+			continue;
+		if (!is_first)
+			write_token(s, n->first, TOK_PUNCT, STR(","));
+		write_tokens(s, n->first, n->last);
+		is_first = false;
+	}
+	if (!is_first)
+		write_rest(s);
+}
+
+/** Finds the probes of one attach point. Says whether there are others, or none. */
+static bool find_apart(struct splitter *s, const struct script_attach *at)
+{
+	const struct bind *b = s->b;
+	bool has_other = false;
+	size_t n = s->apart.n;
+	if (at->provider->place != PLACE_USDT || at->missing.n || at->fields.n < 2 ||
+	    at->fields.n > 3)
+		return true;
+	for (size_t i = 0; i < b->given->files->list.n; i++) {
+		struct targetfile *tf = &b->given->files->list.v[i];
+		const struct sdt_list *list =
+		    path_means(tf, at->fields.v[0]) ? targetfile_probes(b->given->files, tf) : NULL;
+		struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR("");
+		for (const struct sdt_probe *p = NULL;
+		     list && (p = sdt_find(list, provider, at->fields.v[at->fields.n - 1], p));) {
+			struct attach_match m = {tf, p};
+			if (!byaddress_is(b, &m) || attach_why_not(b, &m).n) {
+				has_other = true;
+				continue;
+			}
+			vec_push(b->arena, &s->apart, m);
+			vec_push(b->arena, &s->points, at);
+		}
+	}
+	return has_other || s->apart.n == n;
+}
+
+/** Writes @c anew in place of *@link; false where it can stay as it is. */
+static bool split_clause(const struct bind *b, const struct script_clause *c, struct token **link)
+{
+	struct splitter s = {.b = b, .clause = c, .end = link};
+	struct token *behind = c->node->last->next;
+	const struct script_attach *at = c->attach.v;
+	s.is_gone = arena_array(b->arena, bool, c->attach.n);
+	for (size_t i = 0; i < c->attach.n; i++)
+		s.is_gone[i] = !find_apart(&s, &c->attach.v[i]);
+	bool is_alone = c->attach.n == 1 && s.apart.n == 1 && s.is_gone[0];
+	if (!s.apart.n || (is_alone && !str_contains(at->fields.v[at->fields.n - 1], STR("*"))))
+		return false;
+	write_others(&s);
+	for (size_t i = 0; i < s.apart.n; i++)
+		write_apart(&s, s.points.v[i], &s.apart.v[i]);
+	*s.end = behind;
+	return true;
+}
+
+bool byaddress_split(const struct bind *b, struct pp *pp)
+{
+	struct bind silent = *b;
+	struct token **link = &pp->out;
+	bool is_changed = false;
+	silent.diag = arena_new(b->arena, struct diag);
+	if (!b->given->files || !dialect_has_libbpf_usdt(b->given->version) ||
+	    !attach_add_files(&silent))
+		return false;
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		const struct script_clause *c = b->found.script.clauses.v[i];
+		while (c->attach.n && *link != c->node->first)
+			link = &(*link)->next;
+		is_changed |= c->attach.n && split_clause(&silent, c, link);
+	}
+	return is_changed;
+}
+
+// --- when all is bound ---
+
+struct finish {
+	struct bind *b;
+	bool in_macro, good;
+};
+
+/** What a clause of uprobes has, and one of usdt has not. */
+static bool check_word(void *ctx, struct node *n, struct node *parent)
+{
+	struct finish *f = ctx;
+	struct diag_place at = tok_place(n->first);
+	(void)parent;
+	if (n->kind == NODE_NAME &&
+	    (str_has_prefix(node_text(n), STR("sarg")) || tok_is(n->name, "func")))
+		f->good = diag_error(f->b->diag, &at, "usdt probes have no " STR_FMT,
+				     STR_ARG(node_text(n)));
+	if (f->in_macro && (node_is(n, NODE_NAME, "probe") || node_is(n, NODE_NAME, "probetype")))
+		f->good =
+		    diag_error(f->b->diag, &at,
+			       "btgen does not know " STR_FMT " in a macro: pass it as an argument",
+			       STR_ARG(node_text(n)));
+	return true;
+}
+
+static bool report_unsafe(struct finish *f, const struct token *t, struct str what)
+{
+	struct diag_place at = tok_place(t);
+	diag_error(f->b->diag, &at,
+		   STR_FMT " cannot be used together with " STR_FMT ":" STR_FMT
+			   ": bpftrace attaches to that with --unsafe only",
+		   STR_ARG(what), STR_ARG(f->b->found.unsafe->provider),
+		   STR_ARG(f->b->found.unsafe->name));
+	return f->good = false;
+}
+
+static bool check_call(void *ctx, struct node *n, struct node *parent)
+{
+	struct finish *f = ctx;
+	(void)parent;
+	if ((n->kind == NODE_CALL && vocabulary_word(n->name->text)->is_unsafe) ||
+	    n->kind == NODE_IMPORT)
+		report_unsafe(f, n->first,
+			      n->kind == NODE_IMPORT
+				  ? STR("import")
+				  : str_printf(f->b->arena, STR_FMT "()", STR_ARG(n->name->text)));
+	return true;
+}
+
+/** --unsafe is for our attach points: what else it allows the script must not have. */
+static void check_unsafe(struct finish *f)
+{
+	const struct script *s = &f->b->found.script;
+	node_walk(s->program, check_call, f);
+	for (size_t i = 0; i < s->clauses.n; i++)
+		for (size_t k = 0; k < s->clauses.v[i]->attach.n; k++) {
+			const struct script_attach *at = &s->clauses.v[i]->attach.v[k];
+			struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : STR("");
+			bool is_function = at->provider->place == PLACE_ENTRY ||
+					   at->provider->place == PLACE_RETURN;
+			if (is_function && (at->provider->memory == MEMORY_KERNEL ||
+					    str_find(name, '+') < name.n ||
+					    (name.n && isdigit((unsigned char)name.p[0]))))
+				report_unsafe(f, at->node->first, name);
+		}
+}
+
+/** As bpftrace would say it: "usdt:/usr/bin/app:app:global". */
+static struct str name_of(const struct bind *b, const struct script_attach *at,
+			  const struct sdt_probe *p)
+{
+	struct str path = str_from_offset(at->bound.v[0], str_find(at->bound.v[0], ':') + 1);
+	path.n = (size_t)((const char *)memrchr(path.p, ':', path.n) - path.p);
+	if (path.p[0] == '"')
+		path = str_slice(path, 1, path.n - 1);
+	return str_printf(b->arena, "%s:" STR_FMT ":" STR_FMT ":" STR_FMT, at->provider->name,
+			  STR_ARG(path), STR_ARG(p->provider), STR_ARG(p->name));
+}
+
+bool byaddress_finish(struct bind *b)
+{
+	struct finish f = {.b = b, .good = true};
+	bool found = false;
+	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
+		struct attach_clause *c = b->found.clauses[i];
+		if (c->probes.n != 1 || !byaddress_is(b, &c->probes.v[0]))
+			continue;
+		c->by_address = name_of(b, &c->clause->attach.v[0], c->probes.v[0].probe);
+		node_walk(c->clause->node, check_word, &f);
+		found = true;
+	}
+	f.in_macro = true;
+	for (size_t i = 0; found && i < b->found.script.clauses.n; i++)
+		if (b->found.script.clauses.v[i]->node->kind != NODE_CLAUSE)
+			node_walk(b->found.script.clauses.v[i]->node, check_word, &f);
+	if (b->found.unsafe)
+		check_unsafe(&f);
+	return f.good;
 }

@@ -6,7 +6,7 @@
  * has no such probe, or this bpftrace cannot attach to it, the attach point is taken out, and with
  * the last one its clause; one note names all that was left out, except those of `#pragma optional -q
  * NAME...`, which only some releases of the program have. What other clauses say about maps that only such a clause sets goes,
- * too: see bind/deadmap.h. A script of which nothing of the target is left is an error: it would
+ * too. A script of which nothing of the target is left is an error: it would
  * wait for ever.
  *
  *	if (!found && optional_covers(b, at))

@@ -7,6 +7,7 @@
 #include "usdt/argnote.h"
 #include "usdt/sdtarg.h"
 #include "ctype/ctype.h"
+#include "dwarf/dwsite.h"
 
 /**
  * @t as a value: its own qualifiers dropped, an array or function as the address that is passed.
@@ -27,5 +28,13 @@ struct ctype *argtype_of_kind(struct arena *a, const struct argnote *note, size_
 bool argtype_may_be(struct ctype *t, enum argnote_kind kind);
 /** The two are spelled alike and look alike. */
 bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y);
+
+/**
+ * The declared types of a probe's arguments, in a program that was built with btgen/usdt.h: for argument K (from 1) of the
+ * site with @id there is a local variable `__usdt_ID_K` in the scope of the site, a pointer to the type; docs/usdt-notes.md,
+ * "From the debug information to types". Fills ret[0..n) with them, NULL where there is none; false when no scope has any.
+ */
+bool argtype_declared(struct dwsrc *src, const struct dwsite *at, uint32_t id, size_t n,
+		      struct ctype **ret);
 
 #endif

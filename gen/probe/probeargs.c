@@ -6,7 +6,6 @@
 #include "elf/debugfile.h"
 #include "usdt/argname.h"
 #include "usdt/argnote.h"
-#include "probe/argdecl.h"
 #include "probe/arginfer.h"
 #include "source/provider.h"
 #include "probe/argsig.h"
@@ -55,7 +54,7 @@ static void take_note(struct img *img, const struct argnote *note, struct dwsrc 
 	bool named = note->n_args == s->n_args;
 	struct ctype **types = arena_array(img->arena, struct ctype *, s->n_args + 1);
 	if (scope && s->n_args)
-		argdecl_types(src, scope, note->id, s->n_args, types);
+		argtype_declared(src, scope, note->id, s->n_args, types);
 	s->file = note->file;
 	s->line = note->line;
 	for (size_t i = 0; i < s->n_args; i++) {
