@@ -15,6 +15,7 @@
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
 #include "lang/change.h"
+#include "probe/attachable.h"
 
 /** Each is a program that bpftrace compiles and attaches; and patterns are not looked into beyond it. */
 enum { MANY = 300 };
@@ -28,6 +29,7 @@ struct attaching {
 	struct diag_place place;
 	struct targetfile *file;
 	struct codeplaces places;
+	bool is_wrong; // which was said
 };
 
 bool codeattach_is_symbol(struct str name)
@@ -314,13 +316,53 @@ static void note_place(const struct attaching *w, const struct codeplace *p)
 		  where.n ? ", " : "", STR_ARG(where));
 }
 
+/** Leaves out places that bpftrace would take for others. False, with an error, when nothing is left. */
+static bool drop_shadowed(struct attaching *w)
+{
+	struct codeplaces *p = &w->places;
+	struct str shadow = STR(""), where = STR("");
+	size_t n = 0, n_all = p->list.n;
+	for (size_t i = 0; i < n_all; i++) {
+		bool by_symbol = str_is_made_of(spell_place(w, &p->list.v[i]), ALPHABET_SYMBOL) &&
+				 str_eq(spell_place(w, &p->list.v[i]), p->list.v[i].symbol);
+		struct str name =
+		    by_symbol ? STR("")
+			      : attachable_shadow(w->b->arena, w->file->bin.img, p->list.v[i].addr);
+		if (name.n && !shadow.n) {
+			shadow = name;
+			where =
+			    codeplace_where(w->b->arena, &w->file->bin, p->list.v[i].addr, true);
+		}
+		p->list.v[n] = p->list.v[i];
+		n += !name.n;
+	}
+	p->list.n = n;
+	if (!shadow.n)
+		return true;
+	if (!n)
+		return diag_error(w->b->diag, &w->place,
+				  "bpftrace cannot attach to " STR_FMT
+				  ": it is in one of several functions called " STR_FMT
+				  ", and bpftrace takes the first",
+				  STR_ARG(w->name), STR_ARG(shadow));
+	if (!w->b->given->is_own)
+		diag_warning(
+		    w->b->diag, &w->place,
+		    "%zu of %zu places of " STR_FMT
+		    " %s not traced: bpftrace takes the first of several functions called " STR_FMT
+		    ", not this: " STR_FMT,
+		    n_all - n, n_all, STR_ARG(w->name), n_all - n == 1 ? "is" : "are",
+		    STR_ARG(shadow), STR_ARG(where));
+	return true;
+}
+
 /** Writes an attach point for each place. */
 static bool write_places(struct attaching *w)
 {
 	struct bind *b = w->b;
 	const char *file = path_of(b, w->file, w->at->node->first);
 	struct strbuf text;
-	if (!file)
+	if (!file || !drop_shadowed(w))
 		return false;
 	note_file(w, STR(""));
 	strbuf_init(&text);
@@ -458,6 +500,17 @@ static bool find_pattern(struct attaching *w)
 	return false;
 }
 
+/** What is written means this address, where bpftrace may take other code. */
+static bool check_shadow(struct attaching *w, uint64_t addr)
+{
+	struct str shadow = attachable_shadow(w->b->arena, w->file->bin.img, addr);
+	return !shadow.n || diag_error(w->b->diag, &w->place,
+				       "bpftrace cannot attach to " STR_FMT
+				       ": it is in one of several functions called " STR_FMT
+				       ", and bpftrace takes the first",
+				       STR_ARG(w->name), STR_ARG(shadow));
+}
+
 /** put+4 and 0x11a4; a name of another language is not known. */
 static bool find_address(struct attaching *w)
 {
@@ -470,6 +523,8 @@ static bool find_address(struct attaching *w)
 		if (!is_address && codeattach_is_symbol(name) &&
 		    !img_find_function(w->file->bin.img, name, &addr))
 			continue;
+		if (has_off && (is_address || off) && !check_shadow(w, addr + off))
+			w->is_wrong = true;
 		if (has_off && (is_address || codeattach_is_symbol(name)))
 			context_add(w->b->arena, &w->ret->near, w->file->bin.src, addr + off);
 		w->at->n_entries = is_address && plus == w->name.n;
@@ -490,7 +545,7 @@ static bool bind_as_written(struct attaching *w)
 		return w->at->absent || report_no_function(w);
 	}
 	const char *file = path_of(b, w->file, w->at->node->first);
-	if (!file)
+	if (!file || w->is_wrong)
 		return false;
 	if (is_pattern(w->name))
 		warn_of_inlined(b, &w->place, &w->ret->near, from, NULL);

@@ -29,12 +29,12 @@ static struct str find_unreadable(struct arena *a, unsigned machine, const struc
 	return STR("");
 }
 
-/** The symbols of the code at an address, and whether one has its name from other code, too. */
+/** The symbols of the code at an address; and whether the first of such a name is of other code. */
 struct covering {
 	struct arena *arena;
 	uint64_t addr;
-	struct map names;
-	bool is_shared;
+	struct map names, seen;
+	struct str shadowed; // the name
 };
 
 static bool add_covering(void *ctx, const struct img_symbol *sym)
@@ -45,23 +45,32 @@ static bool add_covering(void *ctx, const struct img_symbol *sym)
 	return true;
 }
 
-static bool find_namesake(void *ctx, const struct img_symbol *sym)
+static bool find_first(void *ctx, const struct img_symbol *sym)
 {
 	struct covering *c = ctx;
-	c->is_shared = c->addr - sym->addr >= sym->size && map_get(&c->names, sym->name);
-	return !c->is_shared;
+	if (map_get(&c->names, sym->name) && map_add(c->arena, &c->seen, sym->name) &&
+	    c->addr - sym->addr >= sym->size)
+		c->shadowed = sym->name;
+	return !c->shadowed.n;
+}
+
+struct str attachable_shadow(struct arena *a, struct img *img, uint64_t addr)
+{
+	struct covering c = {.arena = a, .addr = addr};
+	img_walk_symbols(img, add_covering, &c);
+	if (c.names.n)
+		img_walk_symbols(img, find_first, &c);
+	return c.shadowed;
 }
 
 bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s, uint64_t *ret,
 		     bool *is_unsafe)
 {
-	struct covering c = {.arena = a, .addr = s->pc};
 	*is_unsafe = !img_covers(img, s->pc, true);
 	*ret = *is_unsafe ? s->off : s->pc;
-	img_walk_symbols(img, add_covering, &c);
-	img_walk_symbols(img, find_namesake, &c);
-	return !c.is_shared && (!*is_unsafe || s->pc == s->off ||
-				!(img_covers(img, s->pc, false) || img_covers(img, s->off, false)));
+	return !attachable_shadow(a, img, s->pc).n &&
+	       (!*is_unsafe || s->pc == s->off ||
+		!(img_covers(img, s->pc, false) || img_covers(img, s->off, false)));
 }
 
 /** Why its sites cannot be attached to by their addresses. */

@@ -30,6 +30,11 @@ struct str attachable_why_not(struct arena *a, struct img *img, const struct sdt
 bool attachable_by_address(struct arena *a, unsigned machine, const struct sdt_probe *p,
 			   unsigned version);
 /**
+ * bpftrace goes from an address to the symbol that covers it, and attaches by that one's name: to the first
+ * function of that name in the file (0.17 to 0.27). The name, where that is other code than at link-time @addr; else empty.
+ */
+struct str attachable_shadow(struct arena *a, struct img *img, uint64_t addr);
+/**
  * The number by which `uprobe:PATH:NUMBER` means the site @s of @img. Measured with 0.27.1: it is the
  * link-time address of code that a symbol covers; of other code, which needs --unsafe, it is the offset
  * in the file. False where bpftrace may take it for the other one of the two, or goes by the symbol's name,

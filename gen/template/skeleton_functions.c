@@ -14,6 +14,7 @@
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
+#include "probe/attachable.h"
 #include "probe/funcargs.h"
 
 /** Each is a program that bpftrace compiles, attaches and, at 0.1 s, detaches. */
@@ -26,6 +27,7 @@ struct function {
 	struct str label; // as people write it
 	bool by_address;  // no name means it alone
 	bool is_copy;	  // it is inlined
+	unsigned n_same;  // others of that name, which bpftrace does not find
 };
 
 struct finder {
@@ -43,6 +45,8 @@ struct finder {
 	unsigned n_unknown;		 // whose parameters nothing tells
 	struct str unknown;		 // one of them
 	unsigned n_copies;		 // inlined, which are probes
+	unsigned n_shadowed;		 // that bpftrace takes for others of their name
+	struct str shadowed;		 // one of them
 	const struct dwinlined *inlined; // a function that has such copies
 	size_t n_inlined;		 // how many have
 };
@@ -95,9 +99,8 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	uintptr_t same_addr = (uintptr_t)map_get_u64(&f->addrs, sym->addr);
 	if (same_name) {
 		struct function *other = &f->found.v[same_name - 1];
-		if (same_addr || other->addr == sym->addr)
-			return true;
-		other->by_address = true;
+		other->n_same += !same_addr && other->addr != sym->addr;
+		return true;
 	}
 	if (same_addr) {
 		struct function *other = &f->found.v[same_addr - 1];
@@ -106,7 +109,7 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	} else {
 		vec_push(a, &f->found,
 			 (struct function){f->at, name, sym->addr, demangle_written(a, sym->name),
-					   same_name != 0, false});
+					   false, false, 0});
 		same_addr = f->found.n;
 		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
 	}
@@ -128,12 +131,15 @@ static void take_places(struct finder *f, const struct codeplaces *places)
 	}
 	for (size_t i = 0; i < places->list.n; i++) {
 		const struct codeplace *p = &places->list.v[i];
-		struct function fn = {f->at,   word_own("?"), p->addr,
-				      p->name, false,	      p->how == CODEPLACE_COPY};
+		struct function fn = {
+		    f->at, word_own("?"), p->addr, p->name, false, p->how == CODEPLACE_COPY, 0};
 		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
 				p->how != CODEPLACE_ENTRY || !is_writable(p->symbol, &fn.name);
-		for (size_t k = 0; k < places->list.n; k++)
-			fn.by_address |= k != i && str_eq(places->list.v[k].symbol, p->symbol);
+		if (attachable_shadow(a, f->at->bin.img, p->addr).n) {
+			f->n_shadowed++;
+			f->shadowed = p->name.n ? p->name : f->name;
+			continue;
+		}
 		if (p->symbol.n && !map_get(&f->owners, p->symbol))
 			map_put(a, &f->owners, p->symbol, f->at);
 		// As _init and _fini: bpftrace ends when it is to attach to one.
@@ -254,6 +260,11 @@ static void add_function(struct finder *f, const struct function *fn)
 	// __EXE__ means the first file that has it.
 	p.needs_path = f->file.n || fn->by_address ? fn->file != &sk->files->list.v[0]
 						   : fn->file != map_get(&f->owners, fn->name.s);
+	if (fn->n_same)
+		diag_warning(sk->diag, NULL,
+			     "%u functions of " STR_FMT " are named " STR_FMT
+			     ": bpftrace attaches to the first",
+			     fn->n_same + 1, STR_ARG(fn->file->path), STR_ARG(fn->label));
 	if (fn->by_address)
 		p.what = word_number(sk->arena, fn->addr);
 	if (fn->is_copy) {
@@ -378,6 +389,12 @@ static bool report_too_many(struct finder *f, struct str pattern)
 
 static void report_less(struct finder *f)
 {
+	if (f->n_shadowed)
+		diag_warning(f->sk->diag, NULL,
+			     "%u function%s skipped: bpftrace attaches to the first function "
+			     "called " STR_FMT,
+			     f->n_shadowed, f->n_shadowed == 1 ? " is" : "s are",
+			     STR_ARG(f->shadowed));
 	if (f->n_ifuncs)
 		diag_warning(f->sk->diag, NULL,
 			     "%u function%s skipped: the loader chooses %s code (ifunc)",

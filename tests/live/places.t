@@ -9,7 +9,7 @@ can_trace || skip_all "needs root and bpftrace"
 
 cat >"$tmp/count.h" <<'END'
 #pragma once
-enum what { BOTH, ONLY, NESTED, SAME, HEADER, LINE, BRANCH, CLONED, HANDLE, HANDLE_INT, TWICE, HIDDEN, METHOD, N_WHAT };
+enum what { BOTH, ONLY, NESTED, SAME, HEADER, LINE, BRANCH, CLONED, HANDLE, HANDLE_INT, TWICE, HIDDEN, METHOD, SECOND, N_WHAT };
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -77,7 +77,7 @@ void begin(void)
 END
 cat >"$tmp/two.c" <<'END'
 #include "count.h"
-NEVER static int same(int n) { counts[SAME]++; return n - (int)sink; }
+NEVER static int same(int n) { counts[SECOND]++; return n - (int)sink; }
 int far_away(int n) { return same(n) ^ in_header(n); }
 END
 cat >"$tmp/main.cc" <<'END'
@@ -151,6 +151,8 @@ for how in "gcc -O0" "gcc -O2" "gcc -O3 -gdwarf-4" "clang -O2" "clang -O0"; do
 	live_round -v "$live_pid" "$tmp/$script.bt" || diag "$(cat "$tmp/messages")"
 	is "$(counted | wc -l)" "$(wc -w <<<"$names")" "$how: all of them were seen"
 	is "$(counted)" "$(logged)" "$how: each is seen as often as the program was there"
+	ok "$how: of two static functions of one name the first is traced, and the other is named" grep -q \
+		'1 of 2 places of same is not traced: bpftrace takes the first of several functions called same, not this: same() at two.c:2' "$tmp/messages"
 	is "$(grep 'hits/s' "$tmp/messages" | sed 's/^btgen:   //; s/: [^ ]* hits.*//' | grep -v -x "uprobe:[a-z_]*\|uprobe:acme::[a-z:]*\((int)\)\?\|uprobe:[a-z]*\.[ch]:[0-9]*\|interval.*\|.*\* ([0-9]* probes)")" "" "$how: the account of the cost has these names, too"
 done
 
