@@ -21,7 +21,7 @@ NAME = re.compile(r"(?:provider|probe->name|(?:\bt|\bto|\bm|\barg|\btype|\bbare|
                   r"->doc|->unit|->function|\btag)\b(?!\.s\b)(?!->text)")
 # What stays: records (of which a skeleton's label is one: it is written as a word or quoted), messages, the tree's own words,
 # and what a literal has in it (apart's, lex_quote()).
-KNOWN = {("bind/byaddress.c", "at->provider->name"), ("bind/byaddress.c", "p->provider"), ("bind/byaddress.c", "p->name"), ("template/skeleton.c", "p->provider"), ("template/skeleton.c", "p->name"), ("sema/targettype.c", "*tag"),
+KNOWN = {("bind/apart.c", "at->provider->name"), ("bind/apart.c", "p->provider"), ("bind/apart.c", "p->name"), ("template/skeleton.c", "p->provider"), ("template/skeleton.c", "p->name"), ("sema/targettype.c", "*tag"),
          ("emit/record.c", "c->probes.v[0].probe->provider"), ("emit/record.c", "c->probes.v[0].probe->name")}
 
 

@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <inttypes.h>
 
-#include "bind/byaddress.h"
+#include "bind/attach.h"
 #include "bind/namedarg.h"
 #include "elf/imgsym.h"
 #include "dialect/dialect.h"
@@ -186,7 +186,7 @@ struct str argread_find(const struct bind *b, const struct attach_clause *c, uns
 	bool is_needed = false, is_one = true;
 	*place = STR("");
 	for (size_t i = 0; i < c->probes.n; i++)
-		is_needed |= byaddress_is(b, &c->probes.v[i]);
+		is_needed |= attach_is_by_address(b, &c->probes.v[i]);
 	if (c->has_other || c->has_uprobe ||
 	    (dialect_has_libbpf_usdt(b->given->version) && !is_needed))
 		return text;

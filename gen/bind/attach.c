@@ -1,6 +1,7 @@
 #include "bind/attach.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include "code/code.h"
 #include "elf/debugfile.h"
 #include "elf/imgsym.h"
-#include "bind/byaddress.h"
+#include "bind/namedarg.h"
 #include "bind/codeattach.h"
 #include "bind/optional.h"
 #include "bind/filter.h"
@@ -88,6 +89,47 @@ struct str attach_why_not(const struct bind *b, const struct attach_match *m)
 	return *why;
 }
 
+bool attach_is_by_address(const struct bind *b, const struct attach_match *m)
+{
+	for (size_t i = 0; dialect_has_libbpf_usdt(b->given->version) && i < m->probe->n_sites;
+	     i++) {
+		const struct operands *o = namedarg_operands(b, m, &m->probe->sites[i]);
+		for (size_t k = 0; k < o->n; k++)
+			if (o->v[k].is_beyond_libbpf)
+				return true;
+	}
+	return false;
+}
+
+unsigned attach_count_places(const struct bind *b, const struct attach_match *m)
+{
+	return attach_is_by_address(b, m) ? 0 : sdt_count_places(b->arena, m->probe);
+}
+
+static void bind_by_address(struct bind *b, struct script_attach *at, const struct attach_match *m,
+			    const char *file)
+{
+	for (size_t i = 0; i < m->probe->n_sites; i++) {
+		uint64_t address;
+		bool is_unsafe;
+		if (attachable_site(b->arena, m->file->bin.img, &m->probe->sites[i], &address,
+				    &is_unsafe))
+			vec_push(b->arena, &at->bound,
+				 str_printf(b->arena, "%s:%s:0x%" PRIx64,
+					    vocabulary_function_probe()->name, file, address));
+		if (is_unsafe)
+			b->found.unsafe = m->probe;
+	}
+}
+
+struct str attach_program(struct arena *a, const struct attach_match *m, const struct sdt_site *s)
+{
+	uint64_t address;
+	bool is_unsafe;
+	attachable_site(a, m->file->bin.img, s, &address, &is_unsafe);
+	return str_printf(a, "%s:%" PRIu64, vocabulary_function_probe()->name, address);
+}
+
 /** Is @p left to other runs? Then there is no reason why bpftrace cannot attach to it. */
 static bool is_left(const struct bind *b, const struct sdt_probe *p)
 {
@@ -111,7 +153,8 @@ static void find_probes(const struct bind *b, struct str path, struct str provid
 		while ((p = sdt_find(list, provider, name, p))) {
 			struct attach_match match = {tf, p};
 			skipped_match(&b->given->files->skipped, b->given->files->arena, p);
-			if (is_pattern && byaddress_is(b, &match) && !attach_why_not(b, &match).n)
+			if (is_pattern && attach_is_by_address(b, &match) &&
+			    !attach_why_not(b, &match).n)
 				continue; // it has a clause of its own
 			if (!attachable_has_name(p, b->given->version) ||
 			    (is_pattern && is_left(b, p)) ||
@@ -199,8 +242,8 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 		if (b->found.scope == BIND_BY_PID && b->given->proc &&
 		    !dialect_has_libbpf_usdt(b->given->version) && has_namesake(b, m))
 			b->found.scope = BIND_BY_FILTER;
-		if (good && byaddress_is(b, m)) {
-			byaddress_bind(b, at, m, file);
+		if (good && attach_is_by_address(b, m)) {
+			bind_by_address(b, at, m, file);
 		} else if (good) {
 			struct str one = str_printf(
 			    b->arena, STR_FMT ":%s:" STR_FMT ":" STR_FMT, STR_ARG(at->kind), file,
@@ -212,7 +255,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 			diag_note(b->diag, NULL, STR_FMT ":" STR_FMT " is in " STR_FMT "%s",
 				  STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
 				  STR_ARG(m->file->path),
-				  byaddress_is(b, m) ? ", attached to by address" : "");
+				  attach_is_by_address(b, m) ? ", attached to by address" : "");
 		b->found.n_attach++;
 	}
 	for (size_t i = 0; i < at->bound.n; i++) {
@@ -345,8 +388,7 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	ret->has_user |= !at->absent;
 	ret->has_uprobe |= !at->absent && !is_usdt;
 	ret->has_unplaced |=
-	    !at->absent &&
-	    (ret->near.places.n == n_places || at->provider->place == PLACE_RETURN);
+	    !at->absent && (ret->near.places.n == n_places || at->provider->place == PLACE_RETURN);
 	return good;
 }
 
@@ -368,8 +410,7 @@ static void add_costs(const struct bind *b, const struct script_attach *at, bool
 		for (const struct sdt_probe *p = NULL;
 		     list && (p = sdt_find(list, provider, name, p));) {
 			struct attach_match m = {tf, p};
-			uintptr_t cost =
-			    attach_why_not(b, &m).n ? 0 : byaddress_count_places(b, &m);
+			uintptr_t cost = attach_why_not(b, &m).n ? 0 : attach_count_places(b, &m);
 			*n += (unsigned)cost;
 			map_put_ptr(b->arena, costs, p,
 				    (void *)(cost + (uintptr_t)map_get_ptr(costs, p)));

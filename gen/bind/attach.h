@@ -33,6 +33,12 @@ bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_c
 /** At most so many BPF programs come of what is bound: one for each site. */
 unsigned attach_count_programs(const struct bind *b);
 
+/** Is the probe of @m attached to by address, see bind/apart.h? It may be one that bpftrace cannot attach to at all. */
+bool attach_is_by_address(const struct bind *b, const struct attach_match *m);
+/** How many of the USDT probes that bpftrace attaches to at once it counts for: 0 if it is one of those. */
+unsigned attach_count_places(const struct bind *b, const struct attach_match *m);
+/** What bpftrace calls its program for the site @s of the probe of @m, one of those: "uprobe:4498". */
+struct str attach_program(struct arena *a, const struct attach_match *m, const struct sdt_site *s);
 /** Why this bpftrace cannot attach to the probe of @m, see attachable_why_not(); looked at once. */
 struct str attach_why_not(const struct bind *b, const struct attach_match *m);
 

@@ -51,7 +51,7 @@ struct attach_clause {
 	bool has_uprobe;
 	bool has_other;	       /**< any other kind */
 	bool has_unplaced;     /**< one whose code `near` does not have, or not its own: a return */
-	struct str by_address; /**< what `probe` is in it, bind/byaddress.h; or empty */
+	struct str by_address; /**< what `probe` is in it, bind/apart.h; or empty */
 	bool is_wrong;	       /**< an error was reported about what it is bound to */
 	/** Of uprobes of functions: the first one's parameters, where args.NAME asks for them; or NULL. */
 	const struct funcargs *params;
@@ -100,7 +100,7 @@ struct bind_found {
 	struct map left; /**< probes of patterns that bpftrace has no room for, attach_choose() */
 	struct attach_clause **clauses; /**< what each clause of the script is bound to */
 	unsigned n_attach;		/**< attach points in the program */
-	const struct sdt_probe *unsafe; /**< one that needs --unsafe, bind/byaddress.h; or NULL */
+	const struct sdt_probe *unsafe; /**< one that needs --unsafe, bind/apart.h; or NULL */
 	struct targettype *types;	/**< sema/targettype.h's */
 	VEC(struct bind_table) tables;	/**< of the script, of enum names, see sema/table.h */
 	struct enumconf *listed;	/**< what `conf` has: tables of maps that are only read */

@@ -2,7 +2,6 @@
 
 #include "bind/argread.h"
 #include "bind/attach.h"
-#include "bind/byaddress.h"
 #include "bind/namedarg.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
@@ -35,7 +34,7 @@ static bool report_unreadable(const struct bind *b, const struct script_arg *use
 {
 	struct diag_place place = tok_place(use->token);
 	unsigned n = use->n;
-	while (args[n].is_behind && !byaddress_is(b, m))
+	while (args[n].is_behind && !attach_is_by_address(b, m))
 		n--;
 	if (n == use->n && sdtarg_has_odd_size(&args[n]))
 		return diag_finding(
@@ -116,7 +115,7 @@ static bool check_site(const struct bind *b, const struct attach_clause *c,
 			    "arg%u of " STR_FMT ":" STR_FMT
 			    " is a floating-point number, which bpftrace cannot read",
 			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
-		} else if (byaddress_is(b, m)) {
+		} else if (attach_is_by_address(b, m)) {
 			if (!argread_find(b, c, use->n, &far).n) {
 				good &= report_unreadable(b, use, m, args);
 				note_place(b, use, m->probe->n_sites > 1 ? far : STR(""));
@@ -197,7 +196,7 @@ bool check_number(const struct bind *b)
 	unsigned n_probes = 0, n_places = 0, most = dialect_max_usdt(b->given->version);
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		for (size_t k = 0; k < b->found.clauses[i]->probes.n; k++) {
-			unsigned n = byaddress_count_places(b, &b->found.clauses[i]->probes.v[k]);
+			unsigned n = attach_count_places(b, &b->found.clauses[i]->probes.v[k]);
 			n_places += n;
 			n_probes += n > 0;
 		}

@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bind/byaddress.h"
 #include "bind/attach.h"
 #include "base/clock.h"
 #include "base/jobs.h"
@@ -188,9 +187,9 @@ static void add_usdt_cost(struct cost_list *l, const struct bind *b, const struc
 	struct str name = str_printf(l->arena, STR_FMT ":" STR_FMT ":" STR_FMT, STR_ARG(at->kind),
 				     STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
 	struct str program = STR("");
-	for (size_t i = 0; i < (byaddress_is(b, m) ? m->probe->n_sites : 1); i++) {
-		if (byaddress_is(b, m))
-			program = byaddress_program(l->arena, m, &m->probe->sites[i]);
+	for (size_t i = 0; i < (attach_is_by_address(b, m) ? m->probe->n_sites : 1); i++) {
+		if (attach_is_by_address(b, m))
+			program = attach_program(l->arena, m, &m->probe->sites[i]);
 		add_cost_name(l, name, program, at->provider);
 	}
 }

@@ -54,7 +54,7 @@ bool dwsite_is_from(struct dwsrc *src, uint64_t pc, struct str pattern);
 /** What compilers put of a function into those that call it, without a call. */
 struct dwinlined {
 	struct str name, symbol; /**< as the source and as symbol tables have it */
-	struct str written; /**< the name with its scopes: ns::Class::name */
+	struct str written;	 /**< the name with its scopes: ns::Class::name */
 	VEC(uint64_t)
 	entries;  /**< link-time addresses where copies begin, as far as they are known */
 	size_t n; /**< such copies */

@@ -232,6 +232,8 @@ static bool match_covering(void *ctx, const struct img_symbol *sym)
 bool img_covers(struct img *img, uint64_t addr, bool own)
 {
 	struct wanted w = {.addr = addr};
-	walk_all(img, (struct walk){.objects = true, .own = own, .fn = match_covering, .ctx = &w, .go_on = true});
+	walk_all(img,
+		 (struct walk){
+		     .objects = true, .own = own, .fn = match_covering, .ctx = &w, .go_on = true});
 	return w.found;
 }

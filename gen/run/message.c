@@ -809,7 +809,7 @@ static bool is_noise(struct str line)
 	    str_has_prefix(line, STR("WARNING: Total lost event count: ")) ||
 	    // Only kernel functions are meant, and one that cannot be traced is an error of its own.
 	    str_has_prefix(line, STR("WARNING: Could not read functions from ")) ||
-	    // bind/byaddress.h knows that there is a whole instruction.
+	    // bind/apart.h knows that there is a whole instruction.
 	    str_has_prefix(line, STR("WARNING: Could not determine instruction boundary for ")) ||
 	    // To keep the symbols of those that will have ended, which it does for names of files only.
 	    str_has_prefix(line, STR("WARNING: Unable to get pids for ")))

@@ -1,6 +1,6 @@
 #include "template/template.h"
 
-#include "bind/byaddress.h"
+#include "bind/apart.h"
 #include "bind/attach.h"
 #include "check/check.h"
 #include "emit/emit.h"
@@ -108,7 +108,7 @@ static bool bind_clauses(struct bind *b)
 		good &= !clauses[i]->is_wrong;
 	}
 	return good && optional_drop(b) && check_macros(b) && check_number(b) && check_reach(b) &&
-	       check_switches(b) && byaddress_finish(b);
+	       check_switches(b) && apart_finish(b);
 }
 
 /**
@@ -160,7 +160,7 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	if (!script_parse(b->arena, b->diag, pp->out, &b->found.script) || !take_pragmas(b) ||
 	    !optional_collect(b))
 		return false;
-	if (byaddress_split(b, pp)) {
+	if (apart_split(b, pp)) {
 		b->diag->once = arena_new(b->arena, struct diag_once);
 		b->diag->once->arena = b->arena;
 		if (!script_parse(b->arena, b->diag, pp->out, &b->found.script))

@@ -1,59 +1,14 @@
-#include "bind/byaddress.h"
+#include "bind/apart.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "bind/attach.h"
-#include "bind/namedarg.h"
 #include "bind/path.h"
 #include "dialect/dialect.h"
 #include "lang/change.h"
 #include "probe/attachable.h"
-
-bool byaddress_is(const struct bind *b, const struct attach_match *m)
-{
-	for (size_t i = 0; dialect_has_libbpf_usdt(b->given->version) && i < m->probe->n_sites;
-	     i++) {
-		const struct operands *o = namedarg_operands(b, m, &m->probe->sites[i]);
-		for (size_t k = 0; k < o->n; k++)
-			if (o->v[k].is_beyond_libbpf)
-				return true;
-	}
-	return false;
-}
-
-unsigned byaddress_count_places(const struct bind *b, const struct attach_match *m)
-{
-	return byaddress_is(b, m) ? 0 : sdt_count_places(b->arena, m->probe);
-}
-
-void byaddress_bind(struct bind *b, struct script_attach *at, const struct attach_match *m,
-		    const char *file)
-{
-	for (size_t i = 0; i < m->probe->n_sites; i++) {
-		uint64_t address;
-		bool is_unsafe;
-		if (attachable_site(b->arena, m->file->bin.img, &m->probe->sites[i], &address,
-				    &is_unsafe))
-			vec_push(b->arena, &at->bound,
-				 str_printf(b->arena, "%s:%s:0x%" PRIx64,
-					    vocabulary_function_probe()->name, file, address));
-		if (is_unsafe)
-			b->found.unsafe = m->probe;
-	}
-}
-
-struct str byaddress_program(struct arena *a, const struct attach_match *m,
-			     const struct sdt_site *s)
-{
-	uint64_t address;
-	bool is_unsafe;
-	attachable_site(a, m->file->bin.img, s, &address, &is_unsafe);
-	return str_printf(a, "%s:%" PRIu64, vocabulary_function_probe()->name, address);
-}
-
-// --- clauses of their own
 
 struct splitter {
 	const struct bind *b;
@@ -144,7 +99,7 @@ static bool find_apart(struct splitter *s, const struct script_attach *at)
 		for (const struct sdt_probe *p = NULL;
 		     list && (p = sdt_find(list, provider, at->fields.v[at->fields.n - 1], p));) {
 			struct attach_match m = {tf, p};
-			if (!byaddress_is(b, &m) || attach_why_not(b, &m).n) {
+			if (!attach_is_by_address(b, &m) || attach_why_not(b, &m).n) {
 				has_other = true;
 				continue;
 			}
@@ -174,7 +129,7 @@ static bool split_clause(const struct bind *b, const struct script_clause *c, st
 	return true;
 }
 
-bool byaddress_split(const struct bind *b, struct pp *pp)
+bool apart_split(const struct bind *b, struct pp *pp)
 {
 	struct bind silent = *b;
 	struct token **link = &pp->out;
@@ -271,13 +226,13 @@ static struct str name_of(const struct bind *b, const struct script_attach *at,
 			  STR_ARG(path), STR_ARG(p->provider), STR_ARG(p->name));
 }
 
-bool byaddress_finish(struct bind *b)
+bool apart_finish(struct bind *b)
 {
 	struct finish f = {.b = b, .good = true};
 	bool found = false;
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		struct attach_clause *c = b->found.clauses[i];
-		if (c->probes.n != 1 || !byaddress_is(b, &c->probes.v[0]))
+		if (c->probes.n != 1 || !attach_is_by_address(b, &c->probes.v[0]))
 			continue;
 		c->by_address = name_of(b, &c->clause->attach.v[0], c->probes.v[0].probe);
 		node_walk(c->clause->node, check_word, &f);
