@@ -5,7 +5,7 @@ say ?= @:
 Q ?=
 LAB := $(BUILD)/lab
 LAB_CFLAGS := -O2 -g -Wall -Wextra -Iinclude
-LAB_PROGRAMS := users shop report market queue ticker large
+LAB_PROGRAMS := users shop report market queue ticker large sorter
 
 lab: $(LAB_PROGRAMS:%=$(LAB)/%)
 
