@@ -72,12 +72,20 @@ static bool is_writable(struct str name, struct safe_word *ret)
 	return word_take(name, ALPHABET_SYMBOL, ret) && !(name.p[0] >= '0' && name.p[0] <= '9');
 }
 
+/** By the symbol; a pattern with a scope by the name in the source, without parameters: acme::* */
+static bool is_named(const struct finder *f, struct str symbol)
+{
+	return str_glob(f->name, symbol) ||
+	       (str_contains(f->name, STR("::")) && str_has_prefix(symbol, STR("_")) &&
+		str_glob(f->name, demangle_name(f->sk->arena, symbol)));
+}
+
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
 	struct arena *a = f->sk->arena;
 	struct safe_word name;
-	if (!str_glob(f->name, sym->name) || codeplace_is_piece(sym->name) ||
+	if (!is_named(f, sym->name) || codeplace_is_piece(sym->name) ||
 	    (f->source.n && !dwsite_is_from(f->at->bin.src, sym->addr, f->source)))
 		return true;
 	if (!is_writable(sym->name, &name)) {

@@ -198,4 +198,15 @@ if [ $script = inside ] && command -v g++ >/dev/null; then
 		is "$(sed -n "s/^@count\[uprobe:\(acme::server::\)\?$name\((int)\)\?\]: //p" "$tmp/trace")" "$(sed -n "s/^$name //p" "$tmp/answers")" "--count: $name()"
 	done
 fi
+
+# A pattern with a scope means names of the source.
+if command -v g++ >/dev/null; then
+	(cd "$tmp" && gcc -O0 -g -c one.c two.c && g++ -O0 -g -o app main.cc one.o two.o) || exit 1
+	for how in "-t uprobe:acme::server::h*" "--calls acme::server::h*"; do
+		live_start "$tmp/app"
+		# shellcheck disable=SC2086
+		live_round $how "$live_pid"
+		is "$(grep -c 'acme::server::handle(.*[^/]$' "$tmp/trace")" "$(sed -n "s/^handle //p" "$tmp/answers")" "$how: each call of its functions"
+	done
+fi
 done_testing
