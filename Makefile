@@ -20,7 +20,7 @@
 # V=1 shows the commands, WERROR=1 makes warnings errors, BUILD=dir builds elsewhere.
 
 # The one place; tests/cli/version.t compares what cannot take it from here.
-VERSION := 0.1.0
+VERSION := 0.2.0
 BUILD ?= build
 DESTDIR ?=
 T ?=
