@@ -572,6 +572,8 @@ static const struct text *emit_member(struct emitter *e, const struct node *n, e
 {
 	const struct text *t = argument_named(e, n, want);
 	if (!t)
+		t = place_behind_args(e, n);
+	if (!t)
 		return emit_other(e, n);
 	struct text *named = arena_new(e->arena, struct text);
 	*named = *t;

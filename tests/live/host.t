@@ -28,4 +28,20 @@ BEGIN { @a = -7; printf("%d\n", @a / 2); clear(@a); exit(); }~-3
 BEGIN { $x = 7; printf("%d\n", $x / -2); exit(); }~-3
 begin { printf("lower\n"); exit(); }~lower
 E2
+
+# args.NAME of a tracepoint, which bpftrace up to 0.18 alone does not take
+if [ -e /sys/kernel/tracing/available_events ] || [ -e /sys/kernel/debug/tracing/available_events ]; then
+	"$btgen" run -q --bpftrace "$bpftrace" --ready-file "$tmp/ready" -e 'tracepoint:syscalls:sys_enter_exit_group
+		/args.error_code == 211/ { printf("%d %s\n", args.error_code, comm); exit(); }' >"$tmp/exits" 2>"$tmp/said" </dev/null &
+	tracer=$!
+	own $tracer
+	ok "a script with args.NAME is attached" wait_for 60 test -s "$tmp/ready"
+	bash -c 'exit 211'
+	wait_for 20 test -s "$tmp/exits"
+	kill -INT $tracer 2>/dev/null
+	wait $tracer
+	is "$(grep . "$tmp/exits")" "211 bash" "... and prints the tracepoint's argument"
+else
+	skip "tracefs is not mounted here: args.NAME of a tracepoint"
+fi
 done_testing
