@@ -537,7 +537,8 @@ static const struct text *emit_call(struct emitter *e, const struct node *n)
 		t = emit_str_of_value(e, n);
 	if (!t && name_find(e, n, &found))
 		t = name_emit(e, n, &found);
-	if (!t && e->print && e->makes_records)
+	// A macro may name no map but those that it is given.
+	if (!t && e->print && e->makes_records && e->body->kind != NODE_MACRO)
 		t = record_emit(e, n);
 	if (!t && format_find(n))
 		t = name_print(e, n);
