@@ -9,6 +9,7 @@
 #   make check-vm     NVMe scripts, and a few live tests, in emulated machines with their own kernels, 4 to 6 minutes
 #   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses
 #   make check-fleet  what others do with our output, and metrics of many hosts: the tools of others, a minute; root
+#   make check-others    scripts that packages here ship, or those in OTHERS_DIR=FOLDER, beside bpftrace alone; 4 minutes, root
 #   make check-package   packages for Debian and for RPM, built from the tarball alone, and what their checkers say; 10 minutes, root
 #   make selftest     the tests that the build of a package can run: no root, nothing is installed
 #   make dist         build/btgen-VERSION.tar.gz of what is committed, the same bytes each time
@@ -80,7 +81,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall \
+.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-others check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -227,6 +228,10 @@ check-vm-all: all
 # What the tools of others make of our output: viewers, stores, metrics of many hosts.
 check-fleet: all
 	$(Q)$(call prove,2,AGAIN=3 AGAIN_OF='tests/fleet/*' tests/matrix/tracefs.sh) $(or $(T),$(wildcard tests/fleet/*.t))
+
+# Scripts that other projects ship, unchanged: those of the packages here, or OTHERS_DIR='FOLDER...'.
+check-others: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) OTHERS_DIR='$(OTHERS_DIR)' LIMIT=7200 tests/matrix/tracefs.sh tests/prove.sh -v tests/others/shipped.t
 
 # The same tests with every program of ours under AddressSanitizer and UndefinedBehaviorSanitizer.
 asan:

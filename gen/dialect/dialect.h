@@ -191,6 +191,8 @@ QUIRK(dialect_counts_end_of_text, SINCE(23))
 QUIRK(dialect_attaches_inside, SINCE(20))
 /** args of functions, which bpftrace finds itself: tests/live/functions.t. */
 QUIRK(dialect_has_function_args, SINCE(19))
+/** args is a pointer: args->fd of a tracepoint, but not args.fd: tests/live/host.t. */
+QUIRK(dialect_points_at_args, UPTO(18))
 /** interval:5s; before, interval:s:5 alone: tests/check/versions.cases. */
 QUIRK(dialect_has_durations, SINCE(24))
 

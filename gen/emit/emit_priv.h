@@ -172,6 +172,8 @@ bool number_sums_choice(struct emitter *e, const struct node *n);
 
 /** A member, element or pointee, or one in brackets. */
 const struct text *place_emit(struct emitter *e, const struct node *n, enum want want);
+/** `args.m` for a bpftrace to which args is a pointer, else NULL. */
+const struct text *place_behind_args(struct emitter *e, const struct node *n);
 bool place_is_char_array(struct ctype *t, bool bytes, uint64_t *n);
 /** The address of vars.NAME, a struct or array; NULL for anything else. */
 const struct text *argument_address(struct emitter *e, const struct node *n);

@@ -542,7 +542,8 @@ static const struct text *emit_call(struct emitter *e, const struct node *n)
 		t = emit_str_of_value(e, n);
 	if (!t && name_find(e, n, &found))
 		t = name_emit(e, n, &found);
-	if (!t && e->print && e->makes_records)
+	// A macro may name no map but those that it is given.
+	if (!t && e->print && e->makes_records && e->body->kind != NODE_MACRO)
 		t = record_emit(e, n);
 	if (!t && format_find(n))
 		t = name_print(e, n);
@@ -576,6 +577,8 @@ static const struct text *emit_if(struct emitter *e, const struct node *n)
 static const struct text *emit_member(struct emitter *e, const struct node *n, enum want want)
 {
 	const struct text *t = argument_named(e, n, want);
+	if (!t)
+		t = place_behind_args(e, n);
 	if (!t)
 		return emit_other(e, n);
 	struct text *named = arena_new(e->arena, struct text);

@@ -44,14 +44,11 @@ static void add_token(struct emitter *e, struct text *to, const struct token *t,
 	text_add_tokens(e->arena, to, copy, copy, NULL);
 }
 
-/** `x.m`: bpftrace before 0.25 wants an arrow behind a pointer. */
-static struct text *write_member(struct emitter *e, const struct node *n, const struct text *of)
+/** The member @name of @of, with an arrow in place of a dot if @is_arrow. */
+static struct text *write_named(struct emitter *e, const struct node *n, const struct text *of,
+				struct str name, bool is_arrow)
 {
 	const struct token *op = n->child->last->next;
-	bool is_arrow = n->expr->via_pointer && tok_is(op, ".");
-	struct str name = spell_member(e, n);
-	if (!is_arrow && str_eq(name, n->name->text))
-		return emit_written(e, n, &of);
 	struct text *t = text_new(e->arena, n->first, true);
 	text_add(e->arena, t, of);
 	for (;; op = op->next) {
@@ -71,6 +68,23 @@ static struct text *read_whole(struct emitter *e, const struct node *n, const st
 	struct ctype *type = ctype_new_pointer(e->arena, n->expr->type, sizeof(uint64_t));
 	struct str name = types_pointer(e, type);
 	return name.n ? made(e, n, "*(%t)(%n)", name, at) : NULL;
+}
+
+/** `x.m`: bpftrace before 0.25 wants an arrow behind a pointer. */
+static struct text *write_member(struct emitter *e, const struct node *n, const struct text *of)
+{
+	bool is_arrow = n->expr->via_pointer && tok_is(n->child->last->next, ".");
+	struct str name = spell_member(e, n);
+	return is_arrow || !str_eq(name, n->name->text) ? write_named(e, n, of, name, is_arrow)
+							: emit_written(e, n, &of);
+}
+
+const struct text *place_behind_args(struct emitter *e, const struct node *n)
+{
+	if (!dialect_points_at_args(e->b->given->version) ||
+	    !node_is(n->child, NODE_NAME, "args") || !tok_is(n->child->last->next, "."))
+		return NULL;
+	return write_named(e, n, emit(e, n->child, WANT_POINTER), n->name->text, true);
 }
 
 static struct spot find_spot(struct emitter *e, const struct node *n)

@@ -28,4 +28,33 @@ BEGIN { @a = -7; printf("%d\n", @a / 2); clear(@a); exit(); }~-3
 BEGIN { $x = 7; printf("%d\n", $x / -2); exit(); }~-3
 begin { printf("lower\n"); exit(); }~lower
 E2
+
+# A macro may name no map of ours: what it prints, bpftrace prints
+version=$("$bpftrace" --version | sed -n 's/^bpftrace v0\.\([0-9]*\).*/\1/p')
+line='macro tell(x) { printf("macro %d\n", x); time("in it\n"); print(x) } BEGIN { printf("first\n"); tell(-3); printf("last\n"); exit(); }'
+if [ "$version" -ge 24 ]; then
+	is "$(timeout 60 "$btgen" run -q --bpftrace "$bpftrace" -e "$line" 2>&1 </dev/null | said)" "first
+macro -3
+in it
+-3
+last" "a macro that prints, in the order of what is printed"
+else
+	skip "a macro that prints" "bpftrace 0.$version has no macros"
+fi
+
+# args.NAME of a tracepoint, which bpftrace up to 0.18 alone does not take
+if [ -e /sys/kernel/tracing/available_events ] || [ -e /sys/kernel/debug/tracing/available_events ]; then
+	"$btgen" run -q --bpftrace "$bpftrace" --ready-file "$tmp/ready" -e 'tracepoint:syscalls:sys_enter_exit_group
+		/args.error_code == 211/ { printf("%d %s\n", args.error_code, comm); exit(); }' >"$tmp/exits" 2>"$tmp/said" </dev/null &
+	tracer=$!
+	own $tracer
+	ok "a script with args.NAME is attached" wait_for 60 test -s "$tmp/ready"
+	bash -c 'exit 211'
+	wait_for 20 test -s "$tmp/exits"
+	kill -INT $tracer 2>/dev/null
+	wait $tracer
+	is "$(grep . "$tmp/exits")" "211 bash" "... and prints the tracepoint's argument"
+else
+	skip "args.NAME of a tracepoint" "tracefs is not mounted here"
+fi
 done_testing
