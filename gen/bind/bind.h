@@ -130,6 +130,7 @@ struct bind_memory {
 	struct map cheap_args; /**< the same, with cheap_only, of those that no args.NAME needs */
 	struct map operands;   /**< bind/namedarg.h: site -> struct operands */
 	struct map whys;       /**< attach_why_not(): probe -> struct str */
+	struct map by_address; /**< attach_is_by_address(): probe -> a bool */
 	struct map results;    /**< sema/result.h: a clause -> what its functions return */
 	struct map reported_stripped; /**< files that are none of the target's */
 	struct map reported_inlined;  /**< functions whose inlined copies were reported */

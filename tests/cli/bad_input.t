@@ -96,7 +96,7 @@ bad 2 "^bpftrace.sh: --deep: 'x' is not a number of levels up to 9" "--deep of n
 bad 2 "--deep needs -t: in a script, use print" "--deep with a script" --deep 1 $pid "$tmp/good.bt"
 bad 2 "--stack needs -t: in a script, print ustack" "--stack with a script" --stack $pid "$tmp/good.bt"
 bad 2 "--stack needs -t" "--stack with --count" --stack --count -t '*' $pid
-bad 2 "--filter needs -t or --latency: in a script, write /CONDITION/" "--filter with a script" --filter 1 $pid "$tmp/good.bt"
+bad 2 "--filter needs -t, --latency or --calls: in a script, write /CONDITION/" "--filter with a script" --filter 1 $pid "$tmp/good.bt"
 bad 2 "--filter: the condition is empty" "--filter of nothing" --filter ' ' -t '*' $pid
 bad 2 "--count needs -t: in a script, use count()" "--count with a script" --count $pid "$tmp/good.bt"
 bad 2 "--latency cannot be combined with -t or --count" "--latency with -t" --latency a b -t '*' $pid
