@@ -7,7 +7,7 @@ can_trace || skip_all "needs root and bpftrace"
 ROUNDS=1 "$top/tests/bench/overhead.sh" malloc >"$tmp/out" 2>&1
 is $? 0 "a row is measured"
 # event, itself, added, least, greatest, seen
-rows() { sed -nE 's/^ +(malloc.*[^ ]) +([0-9.]+) +([0-9.-]+) +([0-9.-]+) +([0-9.-]+) +([0-9]+)% +[0-9.]+$/\2 \3 \6/p' "$tmp/out"; }
+rows() { sed -nE 's/^ +(malloc.*[^ ]) +([0-9.]+) +([0-9.-]+) +([0-9.-]+) +([0-9.-]+) +([0-9]+)% +[0-9.]+ +[0-9.]+$/\2 \3 \6/p' "$tmp/out"; }
 is "$(rows | wc -l)" 1 "with its figures"
 is "$(rows | awk '$3 != 100')" "" "all events are in the output"
 # A probe is two switches to the kernel and back; with a map or two it stays far below a millisecond.
