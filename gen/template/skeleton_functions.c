@@ -45,8 +45,8 @@ struct finder {
 	unsigned n_unknown;		 // whose parameters nothing tells
 	struct str unknown;		 // one of them
 	unsigned n_copies;		 // inlined, which are probes
-	unsigned n_shadowed;		 // that bpftrace takes for others of their name
-	struct str shadowed;		 // one of them
+	unsigned n_shadowed;		 // places that bpftrace takes for others
+	struct str shadowed;		 // the name of one
 	const struct dwinlined *inlined; // a function that has such copies
 	size_t n_inlined;		 // how many have
 };
@@ -125,6 +125,18 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	return true;
 }
 
+/** @p, which bpftrace would take for the first function called @shadow. */
+static void drop_shadowed(struct finder *f, const struct codeplace *p, struct str shadow)
+{
+	for (size_t i = 0; i < f->found.n; i++)
+		if (f->found.v[i].file == f->at && str_eq(f->found.v[i].name.s, p->symbol)) {
+			f->found.v[i].n_same++;
+			return;
+		}
+	f->n_shadowed++;
+	f->shadowed = shadow;
+}
+
 /** What the name means in f->at, by codeplace.h. */
 static void take_places(struct finder *f, const struct codeplaces *places)
 {
@@ -143,9 +155,9 @@ static void take_places(struct finder *f, const struct codeplaces *places)
 		    f->at, word_own("?"), p->addr, p->name, false, p->how == CODEPLACE_COPY, 0};
 		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
 				p->how != CODEPLACE_ENTRY || !is_writable(p->symbol, &fn.name);
-		if (attachable_shadow(a, f->at->bin.img, p->addr).n) {
-			f->n_shadowed++;
-			f->shadowed = p->name.n ? p->name : f->name;
+		struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
+		if (shadow.n) {
+			drop_shadowed(f, p, shadow);
 			continue;
 		}
 		if (p->symbol.n && !map_get(&f->owners, p->symbol))
@@ -398,11 +410,12 @@ static bool report_too_many(struct finder *f, struct str pattern)
 static void report_less(struct finder *f)
 {
 	if (f->n_shadowed)
-		diag_warning(f->sk->diag, NULL,
-			     "%u function%s skipped: bpftrace attaches to the first function "
-			     "called " STR_FMT,
-			     f->n_shadowed, f->n_shadowed == 1 ? " is" : "s are",
-			     STR_ARG(f->shadowed));
+		diag_warning(
+		    f->sk->diag, NULL,
+		    "%u place%s of " STR_FMT
+		    " skipped: bpftrace takes the first of several functions called " STR_FMT,
+		    f->n_shadowed, f->n_shadowed == 1 ? " is" : "s are", STR_ARG(f->name),
+		    STR_ARG(f->shadowed));
 	if (f->n_ifuncs)
 		diag_warning(f->sk->diag, NULL,
 			     "%u function%s skipped: the loader chooses %s code (ifunc)",

@@ -106,6 +106,6 @@ gcc -g -o "$tmp/twins" "$tmp/one.c" "$tmp/two.c" "$tmp/main.c"
 app=$tmp/twins
 second=$(nm "$app" | awk '$3 == "twin" { print $1 }' | sort | tail -1)
 like "$(said "uprobe:__EXE__:0x$second { print(1); }")" \
-	'^error: bpftrace cannot attach to 0x[0-9a-f]+: it is in one of several functions called twin, and bpftrace would take the first' \
+	'^error: bpftrace cannot attach to 0x[0-9a-f]+: it is in one of several functions called twin, and bpftrace takes the first' \
 	"an address in a function whose name another one has"
 done_testing

@@ -29,7 +29,8 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-gcc -g -O1 -I"$top/include" -o "$tmp/queue" "$tmp/queue.c" || exit 1
+name=queue$$ # which no other test runs
+gcc -g -O1 -I"$top/include" -o "$tmp/$name" "$tmp/queue.c" || exit 1
 cd "$tmp" || exit 1
 mkdir cases
 export TMPDIR=$tmp/left
@@ -50,7 +51,7 @@ test_of <<END
 # What passes
 
 NAME in order
-RUN ./queue 3
+RUN ./$name 3
 TRACE app:push app:pop
 EXPECT app:push depth=1
 EXPECT app:push depth=3
@@ -59,18 +60,18 @@ EXPECT_NONE depth=4
 EXPECT_LEAST 3 app:push
 
 NAME exactly, # and all
-RUN ./queue 2
+RUN ./$name 2
 $push
 EXPECT_FILE want.txt
 
 NAME a script beside the cases
-RUN ./queue 2
+RUN ./$name 2
 SCRIPT pop.bt
 EXPECT pop 1
 EXPECT pop 0
 
 NAME a program that goes on
-RUN ./queue 1 started
+RUN ./$name 1 started
 TRACE app:push
 EXPECT depth=1
 AFTER until [ -s started ]; do sleep 0.1; done
@@ -84,25 +85,25 @@ ok 4 - a program that goes on' "as TAP"
 
 test_of --junit junit.xml <<END
 NAME the wrong way round
-RUN ./queue 3
+RUN ./$name 3
 $push
 EXPECT depth 3
 EXPECT depth 1
 NAME one too many
-RUN ./queue 3
+RUN ./$name 3
 $push
 EXPECT depth 1
 EXPECT_NONE depth 3
 NAME too few
-RUN ./queue 3
+RUN ./$name 3
 $push
 EXPECT_LEAST 4 depth
 NAME another file
-RUN ./queue 3
+RUN ./$name 3
 $push
 EXPECT_FILE want.txt
 NAME no such <probe>
-RUN ./queue
+RUN ./$name
 TRACE app:gone
 EXPECT x
 NAME no such program
@@ -110,12 +111,12 @@ RUN ./gone
 TRACE app:push
 EXPECT x
 NAME too long
-RUN ./queue 1 started
+RUN ./$name 1 started
 TRACE app:push
 EXPECT push
 TIMEOUT 2
 NAME no such regular expression
-RUN ./queue
+RUN ./$name
 $push
 EXPECT_REGEX ^epth
 END
@@ -141,27 +142,27 @@ suite = tree.parse(sys.argv[1]).getroot()[0]
 print(suite.get("tests"), suite.get("failures"), suite.get("skipped"), [c.get("name") for c in suite if c.find("failure") is None], suite[4].get("name"))
 END
 )" "8 8 0 [] no such <probe>" "JUnit's file has them all"
-is "$(ls "$TMPDIR")$(pgrep -x queue)" "" "nothing is left"
+is "$(ls "$TMPDIR")$(pgrep -x "$name")" "" "nothing is left"
 
-test_of -x ./queue <<END
+test_of -x ./$name <<END
 NAME pushes
-RUN ./queue
+RUN ./$name
 $push
 EXPECT depth 1
 NAME a probe that is gone
-RUN ./queue
+RUN ./$name
 TRACE app:gone
 EXPECT x
 END
 is "$rc $(grep -vE '^#  ' <<<"$out")" "1 1..2
 ok 1 - pushes
 not ok 2 - a probe that is gone
-# cases/q.cases:5: does not fit ./queue
+# cases/q.cases:5: does not fit ./$name
 # no case traces app:pop
 # no case traces app:woken" "-x: cases without a probe and probes without a case are named"
-test_of -x ./queue --all <<END
+test_of -x ./$name --all <<END
 NAME pushes
-RUN ./queue
+RUN ./$name
 TRACE app:p*
 EXPECT depth=1
 END
@@ -171,7 +172,7 @@ not ok 2 - each probe is traced by a case
 # these are not:
 #   app:woken" "--all: that is a failure"
 
-./queue 1 started &
+"./$name" 1 started &
 pid=$!
 own $pid
 wait_for 10 test -s started
@@ -190,7 +191,7 @@ kill $pid
 # It ends when it is killed, and so does what it has started.
 cat >cases/q.cases <<END
 NAME long
-RUN ./queue 1 again
+RUN ./$name 1 again
 TRACE app:push
 EXPECT push
 END
@@ -201,5 +202,5 @@ own $pid
 wait_for 60 test -s again
 kill -KILL $pid
 wait $pid 2>/dev/null
-ok "killed, it leaves no program, and so no trace of it" wait_for 30 eval '! pgrep -x queue >/dev/null'
+ok "killed, it leaves no program, and so no trace of it" wait_for 30 eval '! pgrep -x "$name" >/dev/null'
 done_testing
