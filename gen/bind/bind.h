@@ -52,7 +52,8 @@ struct attach_clause {
 	bool has_other;	       /**< any other kind */
 	bool has_unplaced;     /**< one whose code `near` does not have, or not its own: a return */
 	struct str by_address; /**< what `probe` is in it, bind/apart.h; or empty */
-	bool is_wrong;	       /**< an error was reported about what it is bound to */
+	struct str isra; /**< of uretprobes: a clone whose result gcc may have dropped; or empty */
+	bool is_wrong;	 /**< an error was reported about what it is bound to */
 	/** Of uprobes of functions: the first one's parameters, where args.NAME asks for them; or NULL. */
 	const struct funcargs *params;
 	struct map vars; /**< of vars.NAME: name -> struct namedvar, bind/namedvar.h */

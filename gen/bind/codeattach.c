@@ -375,6 +375,8 @@ static bool write_places(struct attaching *w)
 		strbuf_addz(&text, i ? ", " : "");
 		strbuf_adds(&text, one);
 		context_add(b->arena, &w->ret->near, w->file->bin.src, p->addr);
+		if (is_return(w) && str_contains(p->symbol, STR(".isra.")))
+			w->ret->isra = p->symbol;
 		are_entries &=
 		    p->how == CODEPLACE_ENTRY || (p->how == CODEPLACE_CLONE && !is_return(w));
 		if (b->given->verbose && (w->places.list.n > 1 || p->how != CODEPLACE_ENTRY))

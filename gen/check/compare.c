@@ -62,10 +62,16 @@ static void check_function(struct checker *k, struct node *n)
 static void check_result(struct checker *k, const struct node *n, const struct node *parent)
 {
 	bool is_member = node_is(parent, NODE_CALL, "offsetof") && n != parent->child;
-	const char *why = node_is(n, NODE_NAME, "retval") && !n->is_changed && !is_member
-			      ? result_why_none(k->b, k->clause)
-			      : NULL;
-	if (why)
+	if (!node_is(n, NODE_NAME, "retval") || n->is_changed || is_member)
+		return;
+	const char *why = result_why_none(k->b, k->clause);
+	if (k->clause->isra.n)
+		check_report_at(
+		    k, n->first, "argument", DIAG_WARNING,
+		    "retval may be whatever the register holds: gcc drops a result that "
+		    "no caller wants, and calls what is left " STR_FMT,
+		    STR_ARG(k->clause->isra));
+	else if (why)
 		check_report_at(k, n->first, "argument", DIAG_WARNING,
 				"retval is whatever the register holds: %s", why);
 }

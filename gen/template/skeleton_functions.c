@@ -254,7 +254,7 @@ static void add_params(struct skeleton *sk, struct skeleton_probe *p, const stru
 static void add_result(struct skeleton *sk, struct skeleton_probe *p, const struct funcargs *args)
 {
 	struct probearg arg = {.name = STR("retval"), .type = args->result};
-	bool is_readable = args->result && !str_contains(p->what.s, STR(".isra."));
+	bool is_readable = args->result && !str_contains(p->label, STR(".isra."));
 	p->fields = arena_array(sk->arena, struct skeleton_field, 1);
 	if (is_readable)
 		p->declaration =
@@ -311,7 +311,8 @@ struct skeleton_probe skeleton_return_of(struct skeleton *sk, const struct skele
 	struct skeleton_probe ret = *p;
 	struct funcargs args;
 	ret.kind = "uretprobe";
-	ret.label = str_printf(sk->arena, "%s:" STR_FMT, ret.kind, STR_ARG(p->what.s));
+	ret.label = str_printf(sk->arena, "%s" STR_FMT, ret.kind,
+			       STR_ARG(str_from_offset(p->label, str_find(p->label, ':'))));
 	ret.n_fields = 0;
 	if (funcargs_read(p->file->bin.src, p->addr, &args))
 		add_result(sk, &ret, &args);

@@ -110,6 +110,14 @@ like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:clone { @ = s
 	'warning: clone.isra.0 is a clone whose parameters may be others' "nor in silence where there is nothing else"
 is "$(said rest | grep -v '\^\|uprobe:')" "<command line>:1:1: error: no function rest in $tmp/app or its libraries
 btgen: note: rest.part.0 is a part that gcc has split off rest(): it does not run at each call" "a part of a function is none"
+# What gcc makes where no caller wants the result.
+like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:clone { print(retval); }' 2>&1)" \
+	'warning: retval may be whatever the register holds: .* clone.isra.0  \[argument\]' "a clone may have no result"
+like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:clone.isra.0 { print(retval); }' 2>&1)" \
+	'warning: retval may be whatever the register holds: .* clone.isra.0  \[argument\]' "nor by its symbol"
+is "$("$btgen" skeleton --for 0.23 -x "$tmp/app" uretprobe:clone | grep -c 'retval=')" 0 "-t does not print it"
+is "$("$btgen" skeleton --for 0.23 -x "$tmp/app" uretprobe:whole | grep -c 'retval=')" 2 "other results it prints"
+like "$("$btgen" run -n -x "$tmp/app" --calls clone 2>&1)" '"uretprobe:clone.isra.0"' "--calls has the name of the function for its return, too"
 cat >"$tmp/chosen.c" <<'EOF'
 static int fast(int n) { return n + 1; }
 static int (*choose(void))(int) { return fast; }
