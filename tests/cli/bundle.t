@@ -93,6 +93,19 @@ ok "eight builds of three kinds are smaller than three bundles ($one and $all by
 cp /bin/true "$tmp/installed"
 is "$(BPFTRACE=$tmp/bpftrace sh "$tmp/all.sh" 2>&1; echo $?)" "error: $tmp/installed is none of the builds that this script is for (--builds lists them)
 1" "another build is refused"
+# Long programs that differ where they begin and where they end: the time and memory are not those of a table of all their lines.
+{
+	echo 'usdt:__EXE__:hit { printf("%d\n", RUNNING);'
+	seq -f '@ = %.0f;' 20000
+	echo 'printf("%d\n", RUNNING); }'
+} >"$tmp/long.bt"
+(limit_memory 600000 && exec "$btgen" bundle --for 0.17 -x "$tmp/builds/app-1.1" -x "$tmp/builds/app-1.7" --at "$tmp/installed" "$tmp/long.bt" -o "$tmp/long.sh")
+is $? 0 "two builds of a long script"
+for n in 1 7; do
+	cp "$tmp/builds/app-1.$n" "$tmp/installed"
+	"$btgen" bundle --for 0.17 -x "$tmp/installed" "$tmp/long.bt" -o "$tmp/one.sh"
+	ok "build $n gets its own" test "$(BPFTRACE=$tmp/bpftrace sh "$tmp/long.sh")" = "$(BPFTRACE=$tmp/bpftrace sh "$tmp/one.sh")"
+done
 like "$("$btgen" bundle -x "$tmp/builds" -e "$script" 2>&1)" '^btgen bundle: several builds need --at PATH' "several builds and no path are an error"
 mkdir "$tmp/empty"
 like "$("$btgen" bundle -x "$tmp/empty" --at /x -e "$script" 2>&1)" "^btgen bundle: -x: no program in $tmp/empty" "so is a directory without programs"
