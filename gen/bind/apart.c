@@ -221,7 +221,7 @@ static struct str name_of(const struct bind *b, const struct script_attach *at,
 	struct str path = str_from_offset(at->bound.v[0], str_find(at->bound.v[0], ':') + 1);
 	path.n = (size_t)((const char *)memrchr(path.p, ':', path.n) - path.p);
 	if (path.p[0] == '"')
-		path = str_slice(path, 1, path.n - 1);
+		path = lex_string_value(b->arena, &(struct token){.text = path});
 	return str_printf(b->arena, "%s:" STR_FMT ":" STR_FMT ":" STR_FMT, at->provider->name,
 			  STR_ARG(path), STR_ARG(p->provider), STR_ARG(p->name));
 }

@@ -92,6 +92,12 @@ live_round -q -t 'lib:add' --filter 'arg0 < 0' "$live_pid"
 is "$(sed 's/.*\] //' "$tmp/trace")" "lib:add total=-3 n=0
 lib:add total=-2 n=1" "a filter reads the arguments"
 
+mkdir "$tmp/a b" && cp "$tmp/app" "$tmp/a b/it's"
+live_start "$tmp/a b/it's"
+printf 'usdt:__EXE__:app:twice { @[probe] = count(); }\n' >"$tmp/s.bt"
+live_round -x "$tmp/a b/it's" "$tmp/s.bt"
+is "$(grep ^@ "$tmp/trace")" "@[usdt:$tmp/a b/it's:app:twice]: 4" "a path that is written in quotes is in the name as it is"
+
 # bpftrace goes by the name of the function that has the address: of two with one name it would take the first.
 cat >"$tmp/first.c" <<'E2'
 #include "site.h"
