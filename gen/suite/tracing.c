@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -17,13 +16,13 @@
 
 #define LOOK_MS 10
 #define ENDING_MS 20000 // from SIGINT on: bpftrace detaches 0.1 s for each probe
+#define AFTER_MS 2000	// from SIGTERM on, which AFTER may ignore
 
 /** A case while it runs. */
 struct job {
 	struct arena *arena;
 	const struct suite_case *c;
-	const char *dir; // has `output`
-	int log;
+	int log, output;    // without a name: who kills btgen leaves nothing behind
 	int ready;	    // of --ready-fd; -1: it has come, or never will
 	pid_t btgen, after; // 0: not there, or ended
 	int status;
@@ -69,7 +68,7 @@ static pid_t start_trace(const struct job *j, const char *btgen, const char *con
 	const char *const own[] = {btgen,	 "run",
 				   "-q",	 "--strict",
 				   "--max-cost", "none",
-				   "-o",	 arena_printf(a, "%s/output", j->dir),
+				   "-o",	 arena_printf(a, "/dev/fd/%d", j->output),
 				   "--ready-fd", arena_printf(a, "%d", ready)};
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		vec_push(a, &argv, own[i]);
@@ -136,9 +135,20 @@ static void until_end(struct job *j)
 		j->is_over |= !j->is_stopping;
 		stop(j);
 	}
+}
+
+static void end_after(struct job *j)
+{
+	unsigned long from = clock_ms();
+	if (j->after)
+		kill(j->after, SIGTERM);
+	while (j->after && clock_ms() - from < AFTER_MS) {
+		poll(NULL, 0, LOOK_MS);
+		reap(j);
+	}
 	if (!j->after)
 		return;
-	kill(j->after, SIGTERM);
+	kill(j->after, SIGKILL);
 	waitpid(j->after, NULL, 0);
 }
 
@@ -158,36 +168,30 @@ static const char *why_not(const struct job *j)
 void tracing_run(struct arena *a, const char *btgen, const char *const *options,
 		 const struct suite_case *c, struct tracing *ret)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *dir = arena_printf(a, "%s/btgen-case.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	int ready[2] = {-1, -1}, output;
+	int ready[2] = {-1, -1};
 	unsigned long from = clock_ms();
 	struct job j = {.arena = a,
 			.c = c,
-			.dir = mkdtemp(dir),
 			.log = memfd_create("btgen", MFD_CLOEXEC),
+			.output = memfd_create("output", 0),
 			.deadline = from + c->timeout};
 	*ret = (struct tracing){0};
-	if (!j.dir || j.log < 0 || pipe2(ready, O_CLOEXEC) != 0 ||
+	if (j.output < 0 || j.log < 0 || pipe2(ready, O_CLOEXEC) != 0 ||
 	    !(j.btgen = start_trace(&j, btgen, options, ready[1]))) {
 		ret->why = arena_printf(a, "cannot be started: %s", strerror(errno));
 	} else {
 		close(ready[1]);
 		j.ready = ready[0];
 		until_end(&j);
+		end_after(&j);
 		if (j.ready >= 0)
 			close(j.ready);
-		const char *path = arena_printf(a, "%s/output", dir);
 		ret->why = why_not(&j);
-		output = open(path, O_RDONLY | O_CLOEXEC);
-		ret->output = read_all(a, output);
+		ret->output = read_all(a, j.output);
 		ret->messages = read_all(a, j.log);
-		if (output >= 0)
-			close(output);
-		unlink(path);
 	}
-	if (j.dir)
-		rmdir(dir);
+	if (j.output >= 0)
+		close(j.output);
 	if (j.log >= 0)
 		close(j.log);
 	ret->seconds = (double)(clock_ms() - from) / 1000;

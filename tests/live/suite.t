@@ -188,6 +188,19 @@ ok 1 - a process that is there" "PROCESS: the trace ends with AFTER"
 ok "and the process goes on" kill -0 $pid
 kill $pid
 
+# An AFTER that lets nobody end it.
+began=$SECONDS
+test_of <<END
+NAME a program that ends first
+RUN ./$name 1
+TRACE app:push
+AFTER trap '' TERM; exec sleep 60
+EXPECT depth=1
+END
+is "$rc $out" "0 1..1
+ok 1 - a program that ends first" "AFTER goes on: the case has ended with its program"
+ok "and so does AFTER, which ignores SIGTERM" test $((SECONDS - began)) -lt 40
+
 # It ends when it is killed, and so does what it has started.
 cat >cases/q.cases <<END
 NAME long
@@ -196,11 +209,13 @@ TRACE app:push
 EXPECT push
 END
 rm -f again
-"$btgen" test cases/q.cases >/dev/null 2>&1 &
+mkdir own
+TMPDIR=$PWD/own "$btgen" test cases/q.cases >/dev/null 2>&1 &
 pid=$!
 own $pid
 wait_for 60 test -s again
 kill -KILL $pid
 wait $pid 2>/dev/null
 ok "killed, it leaves no program, and so no trace of it" wait_for 30 eval '! pgrep -x "$name" >/dev/null'
+is "$(ls own)" "" "and no file"
 done_testing
