@@ -513,6 +513,25 @@ static bool check_shadow(struct attaching *w, uint64_t addr)
 				       STR_ARG(w->name), STR_ARG(shadow));
 }
 
+/** What a clause at a place that is no call, @what, reads as if it were one. */
+static bool check_arguments(const struct attaching *w, const char *what)
+{
+	const struct bind *b = w->b;
+	if (w->ret->clause->named_args.n)
+		return diag_error(b->diag, &w->place,
+				  "args are those of a call, which %s is not: use vars.NAME", what);
+	if (reads_arguments(w))
+		diag_finding(b->diag, "argument", DIAG_WARNING, &w->place,
+			     "argN is a register, which holds an argument only where the function "
+			     "begins: use vars.NAME");
+	return true;
+}
+
+static bool is_inside(struct img *img, uint64_t addr)
+{
+	return img_covers(img, addr, false) && !img_is_function(img, addr);
+}
+
 /** put+4 and 0x11a4; a name of another language is not known. */
 static bool find_address(struct attaching *w)
 {
@@ -525,7 +544,10 @@ static bool find_address(struct attaching *w)
 		if (!is_address && codeattach_is_symbol(name) &&
 		    !img_find_function(w->file->bin.img, name, &addr))
 			continue;
-		if (has_off && (is_address || off) && !check_shadow(w, addr + off))
+		if (has_off && (is_address || off) &&
+		    (!check_shadow(w, addr + off) ||
+		     (is_inside(w->file->bin.img, addr + off) &&
+		      !check_arguments(w, "an address inside of a function"))))
 			w->is_wrong = true;
 		if (has_off && (is_address || codeattach_is_symbol(name)))
 			context_add(w->b->arena, &w->ret->near, w->file->bin.src, addr + off);
@@ -651,14 +673,8 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 				  " attaches to the beginnings of functions only: " STR_FMT
 				  " is inside of one",
 				  DIALECT_ARG(b->given->version), STR_ARG(w->name));
-	if (w->ret->clause->named_args.n)
-		return diag_error(
-		    b->diag, &w->place,
-		    "args are those of a call, which a source line is not: use vars.NAME");
-	if (reads_arguments(w))
-		diag_finding(b->diag, "argument", DIAG_WARNING, &w->place,
-			     "argN is a register, which holds an argument only where the function "
-			     "begins: use vars.NAME");
+	if (!check_arguments(w, "a source line"))
+		return false;
 	return write_places(w);
 }
 

@@ -118,6 +118,15 @@ like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:clone.isra
 is "$("$btgen" skeleton --for 0.23 -x "$tmp/app" uretprobe:clone | grep -c 'retval=')" 0 "-t does not print it"
 is "$("$btgen" skeleton --for 0.23 -x "$tmp/app" uretprobe:whole | grep -c 'retval=')" 2 "other results it prints"
 like "$("$btgen" run -n -x "$tmp/app" --calls clone 2>&1)" '"uretprobe:clone.isra.0"' "--calls has the name of the function for its return, too"
+# Inside of a function bpftrace reads the parameters from where they were when it began.
+inside=$(printf '0x%x' $((0x$(nm "$tmp/app" | sed -n 's/ T whole$//p') + 4)))
+for at in whole+4 "$inside"; do
+	like "$("$btgen" check --for 0.27 -x "$tmp/app" -e "uprobe:__EXE__:$at { print(args.n); }" 2>&1)" \
+		'error: args are those of a call, which an address inside of a function is not: use vars.NAME' "$at: args.NAME is refused"
+	like "$("$btgen" check --for 0.27 -x "$tmp/app" -e "uprobe:__EXE__:$at { print(arg0); }" 2>&1)" \
+		'warning: argN is a register, .*: use vars.NAME  \[argument\]' "$at: argN is a register"
+done
+is "$("$btgen" check --for 0.27 -x "$tmp/app" -e "uprobe:__EXE__:$(where whole) { print(args.n); }" 2>&1)" "" "the address of a function is a call"
 cat >"$tmp/chosen.c" <<'EOF'
 static int fast(int n) { return n + 1; }
 static int (*choose(void))(int) { return fast; }
