@@ -173,7 +173,13 @@ static char letter_of(size_t i)
 	return (char)(i < 26 ? 'a' + (int)i : 'A' + (int)i - 26);
 }
 
-/** Its functions that know the builds: `builds` lists them, `choose` sets $build to the letter of the file's. */
+/** An option that the program of the build needs, and no other gets. */
+static const char *unsafe_of(const struct expansion *x)
+{
+	return x->bind.found.unsafe ? "--unsafe" : "''";
+}
+
+/** Its functions that know the builds: `builds` lists them, `choose` sets $build to the letter of the file's, and $unsafe. */
 static void write_builds(struct arena *a, const struct expansion *x, size_t n, struct code *out)
 {
 	code_z(out, "builds() {\n");
@@ -189,9 +195,9 @@ static void write_builds(struct arena *a, const struct expansion *x, size_t n, s
 		code_f(out,
 		       "\tfound=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n"
 		       "')\n"
-		       "\t[ \"$found\" != %s ] || { build=%c && return; }\n",
+		       "\t[ \"$found\" != %s ] || { build=%c unsafe=%s && return; }\n",
 		       img->build_id_off, img->build_id.n, str_dup(a, str_hex(a, img->build_id)),
-		       letter_of(i));
+		       letter_of(i), unsafe_of(&x[i]));
 	}
 	if (n == 1)
 		code_f(out,
@@ -211,15 +217,6 @@ static unsigned max_strlen(const struct expansion *x, size_t n)
 		if (x[i].bind.made->max_strlen > most)
 			most = x[i].bind.made->max_strlen;
 	return most;
-}
-
-/** An option that one of the programs needs. */
-static const char *unsafe_of(const struct expansion *x, size_t n)
-{
-	bool is_unsafe = false;
-	for (size_t i = 0; i < n; i++)
-		is_unsafe |= x[i].bind.found.unsafe != NULL;
-	return is_unsafe ? "--unsafe " : "";
 }
 
 /** What goes before the program. */
@@ -384,9 +381,10 @@ static void write_programs(struct arena *a, const struct expansion *x, size_t n,
 		code_text(out, v.lines.v[i].text);
 		code_z(out, "\n");
 	}
-	code_f(out,
-	       "END-%s\n)\nexec \"$bpftrace\" %s\"$@\" /dev/fd/3 3<<END-%s\n$program\nEND-%s\n",
-	       end, unsafe_of(x, n), end, end);
+	code_f(
+	    out,
+	    "END-%s\n)\nexec \"$bpftrace\" $unsafe \"$@\" /dev/fd/3 3<<END-%s\n$program\nEND-%s\n",
+	    end, end, end);
 }
 
 /** The line that ends a program has a build-id: no line of it is the same. */
@@ -405,8 +403,7 @@ static bool write_bundle(struct arena *a, struct diag *d, const struct expand_re
 	if (n > 1) {
 		write_programs(a, x, n, end, &text);
 	} else {
-		code_f(&text, "exec \"$bpftrace\" %s\"$@\" /dev/fd/3 3<<'END-%s'\n",
-		       unsafe_of(x, n), end);
+		code_f(&text, "exec \"$bpftrace\" $unsafe \"$@\" /dev/fd/3 3<<'END-%s'\n", end);
 		code_text(&text, strbuf_str(&x->program.text));
 		code_f(&text, "\nEND-%s\n", end);
 	}

@@ -106,6 +106,26 @@ for n in 1 7; do
 	"$btgen" bundle --for 0.17 -x "$tmp/installed" "$tmp/long.bt" -o "$tmp/one.sh"
 	ok "build $n gets its own" test "$(BPFTRACE=$tmp/bpftrace sh "$tmp/long.sh")" = "$(BPFTRACE=$tmp/bpftrace sh "$tmp/one.sh")"
 done
+# --unsafe, which a probe by address in a stripped program needs, is not for a build that may have something else that needs it.
+if [ "$(uname -m)" = x86_64 ]; then
+	cat >"$tmp/site.c" <<'END'
+#define SITE(name, args) \
+	__asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"?\",\"note\"\n.balign 4\n.4byte 992f-991f,994f-993f,3\n" \
+			 "991: .asciz \"stapsdt\"\n992: .balign 4\n993: .8byte 990b,0,0\n.asciz \"app\"\n.asciz \"" name \
+			 "\"\n.asciz \"" args "\"\n994: .balign 4\n.popsection\n")
+int main(void) { SITE("odd", "8f@%xmm0"); SITE(MORE, "-4@%edi"); return 0; }
+END
+	gcc -DMORE='"none"' -no-pie -Wl,--build-id -s -o "$tmp/bare" "$tmp/site.c" || exit 1
+	gcc -DMORE='"more"' -no-pie -Wl,--build-id -o "$tmp/full" "$tmp/site.c" || exit 1
+	printf '#pragma optional -q more\nusdt:__EXE__:odd { @ = count(); }\nusdt:__EXE__:more { system("id"); }\n' >"$tmp/more.bt"
+	"$btgen" bundle --for 0.27 -x "$tmp/bare" -x "$tmp/full" --at "$tmp/installed" "$tmp/more.bt" -o "$tmp/all.sh"
+	printf '%s\n' '#!/bin/sh' '[ "$1" != --version ] || exec echo bpftrace v0.27.0' 'echo "$@"' >"$tmp/bpftrace"
+	for n in bare full; do
+		cp "$tmp/$n" "$tmp/installed"
+		said+="$n: $(BPFTRACE=$tmp/bpftrace sh "$tmp/all.sh" -q) "
+	done
+	is "$said" "bare: --unsafe -q /dev/fd/3 full: -q /dev/fd/3 " "only the build that needs --unsafe gets it"
+fi
 like "$("$btgen" bundle -x "$tmp/builds" -e "$script" 2>&1)" '^btgen bundle: several builds need --at PATH' "several builds and no path are an error"
 mkdir "$tmp/empty"
 like "$("$btgen" bundle -x "$tmp/empty" --at /x -e "$script" 2>&1)" "^btgen bundle: -x: no program in $tmp/empty" "so is a directory without programs"
