@@ -20,6 +20,8 @@ for page in sys.argv[2:]:
         if "bpftrace.sh" not in text or any("error: " in line for line in lines[start:end]):
             continue
         words = shlex.split(text.replace("\\\n", " "))
+        if "-e" not in words:  # --calls, -t
+            continue
         script = words[words.index("-e") + 1]
         if "-c" in words:
             target = words[words.index("-c") + 1].split()[0]

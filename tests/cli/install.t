@@ -129,7 +129,7 @@ sed -n '/^    mkdir scripts build/,/^$/s/^    //p' "$top/docs/lab/README.md" | s
 is "$? $(grep -i error "$tmp/lab.out")" "0 " "a folder for the lab is made of what is installed, as its page says"
 is "$(cd "$tmp/lab" && build/btgen probes -x build/lab/users | head -n 1) $(cd "$tmp/lab" && scripts/bpftrace.sh --version)" \
 	"users:found(char *login, char *home, __uid_t pw_uid)  a name was looked up, and there is such a user $("$btgen" --version)" "and the commands of its pages work there"
-ok "all its programs are built" test "$(find "$tmp/lab/build/lab" -type f | wc -l)" = 8
+ok "all its programs are built" test "$(find "$tmp/lab/build/lab" -type f | wc -l)" = 9
 
 if can_trace; then
 	WRAPPER=$prefix/bin/bpftrace.sh "$top/tests/demo.sh" >"$tmp/demo" 2>&1
