@@ -134,6 +134,7 @@ struct bind_memory {
 	struct map by_address; /**< attach_is_by_address(): probe -> a bool */
 	struct map results;    /**< sema/result.h: a clause -> what its functions return */
 	struct map reported_stripped; /**< files that are none of the target's */
+	struct map reported_returns;  /**< files whose return probes were warned of */
 	struct map reported_inlined;  /**< functions whose inlined copies were reported */
 	struct map reported_unknown;  /**< markers without a value */
 	bool reported_no_probes;      /**< that the executable has none at all */

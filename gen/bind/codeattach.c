@@ -166,6 +166,21 @@ static bool is_return(const struct attaching *w)
 	return w->at->provider->place == PLACE_RETURN;
 }
 
+/** The user decides: whether anything is thrown through the function is not known. */
+static void warn_of_return(const struct attaching *w)
+{
+	const char *unless, *what;
+	if (!is_return(w) ||
+	    !map_add(w->b->arena, &w->b->memory->reported_returns, w->file->path) ||
+	    !targetfile_open(w->b->given->files, w->file))
+		return;
+	what = attachable_danger(w->file->bin.img, &unless);
+	if (what)
+		diag_warning(w->b->diag, &w->place,
+			     STR_FMT " has %s: a return probe can crash the program, unless %s",
+			     STR_ARG(w->file->path), what, unless);
+}
+
 /** The clause, or a macro that it may call, reads registers of a call. */
 static bool reads_arguments(const struct attaching *w)
 {
@@ -343,7 +358,7 @@ static bool drop_shadowed(struct attaching *w)
 		return diag_error(w->b->diag, &w->place,
 				  "bpftrace cannot attach to " STR_FMT
 				  ": it is in one of several functions called " STR_FMT
-				  ", and bpftrace takes the first",
+				  ", and bpftrace may take another",
 				  STR_ARG(w->name), STR_ARG(shadow));
 	if (!w->b->given->is_own)
 		diag_warning(
@@ -364,6 +379,7 @@ static bool write_places(struct attaching *w)
 	struct strbuf text;
 	if (!file || !drop_shadowed(w))
 		return false;
+	warn_of_return(w);
 	note_file(w, STR(""));
 	strbuf_init(&text);
 	bool are_entries = true;
@@ -479,6 +495,9 @@ struct search {
 	struct str pattern;
 	struct context *near;
 	bool found;
+	struct map addrs; // name -> the address of the first such function
+	size_t n_twins;	  // others of a name
+	struct str twin;
 };
 
 static bool fits(void *ctx, const struct img_symbol *sym)
@@ -487,6 +506,13 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 	if (!str_glob(s->pattern, sym->name))
 		return true;
 	s->found = true;
+	uintptr_t first = (uintptr_t)map_get(&s->addrs, sym->name);
+	if (!first) {
+		map_put(s->arena, &s->addrs, sym->name, (void *)(uintptr_t)sym->addr);
+	} else if (first != sym->addr) {
+		s->n_twins++;
+		s->twin = sym->name;
+	}
 	context_add(s->arena, s->near, s->src, sym->addr);
 	return true;
 }
@@ -494,8 +520,18 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 static bool find_pattern(struct attaching *w)
 {
 	for (size_t i = 0; (w->file = next_file(w->b, w->path, &i));) {
-		struct search s = {w->b->arena, w->file->bin.src, w->name, &w->ret->near, false};
+		struct search s = {.arena = w->b->arena,
+				   .src = w->file->bin.src,
+				   .pattern = w->name,
+				   .near = &w->ret->near};
 		img_walk_functions(w->file->bin.img, fits, &s);
+		// 0.17 to 0.21 attach to the first; newer ones to all, unless the clause has `probe` (0.27).
+		if (s.n_twins && !w->b->given->is_own)
+			diag_warning(w->b->diag, &w->place,
+				     "%zu of these functions may not be traced: bpftrace can take "
+				     "the first of "
+				     "several functions called " STR_FMT,
+				     s.n_twins, STR_ARG(s.twin));
 		if (s.found)
 			return true;
 	}
@@ -509,7 +545,7 @@ static bool check_shadow(struct attaching *w, uint64_t addr)
 	return !shadow.n || diag_error(w->b->diag, &w->place,
 				       "bpftrace cannot attach to " STR_FMT
 				       ": it is in one of several functions called " STR_FMT
-				       ", and bpftrace takes the first",
+				       ", and bpftrace may take another",
 				       STR_ARG(w->name), STR_ARG(shadow));
 }
 
@@ -571,6 +607,7 @@ static bool bind_as_written(struct attaching *w)
 	const char *file = path_of(b, w->file, w->at->node->first);
 	if (!file || w->is_wrong)
 		return false;
+	warn_of_return(w);
 	if (is_pattern(w->name))
 		warn_of_inlined(b, &w->place, &w->ret->near, from, NULL);
 	note_file(w, str_to_u64(w->name, &addr)

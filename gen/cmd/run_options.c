@@ -375,6 +375,19 @@ static int check_trace(const struct run_options *o)
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
 }
 
+/** The value of an environment variable; NULL: it is not set, or empty. */
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+	return value && *value ? value : NULL;
+}
+
+/** -o itself, not the variable that stands for it. */
+static bool has_out(const struct run_options *o)
+{
+	return o->req.out && o->req.out != variable("BPF_OUTFILE");
+}
+
 static int check_target(const struct run_options *o)
 {
 	const struct expand_request *req = &o->req;
@@ -384,8 +397,9 @@ static int check_target(const struct run_options *o)
 	const struct rule rules[] = {
 	    {o->run.keep_ms && o->run.n_events, "--keep does not support -N"},
 	    {o->trigger && !o->run.keep_ms, "--trigger needs --keep"},
-	    {o->run.is_estimate && (o->format || o->run.keep_ms || o->run.n_events || o->follows),
-	     "--cost does not support -f, --keep, -N and --follow"},
+	    {o->run.is_estimate &&
+		 (has_out(o) || o->format || o->run.keep_ms || o->run.n_events || o->follows),
+	     "--cost does not support -o, -f, --keep, -N and --follow"},
 	    {is_taken, "--ready-fd: that descriptor carries data or messages: use another"},
 	    {req->raw && (o->output.sorts || o->has_time || o->run.n_events || o->converts),
 	     "-s, --time, -N and -f " FORMAT_NAMES " need a template: a finished program "
@@ -407,18 +421,10 @@ static int check_target(const struct run_options *o)
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
 }
 
-/** The value of an environment variable; NULL: it is not set, or empty. */
-static const char *variable(const char *name)
-{
-	const char *value = getenv(name);
-	return value && *value ? value : NULL;
-}
-
 static int check_list(const struct run_options *o)
 {
 	const struct expand_request *req = &o->req;
-	bool has_output = (req->out && req->out != variable("BPF_OUTFILE")) || o->format ||
-			  o->output.sorts || o->has_time || o->no_run;
+	bool has_output = has_out(o) || o->format || o->output.sorts || o->has_time || o->no_run;
 	bool has_end = o->run.duration || o->run.n_events || o->run.ready_file ||
 		       o->run.ready_fd >= 0 || o->run.loss_fails;
 	bool has_script = req->sources.n || req->defines.n || req->dirs.n || req->conf ||

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "convert/convert.h"
 #include "convert/format.h"
+#include "convert/jsonread.h"
 
 struct slow {
 	int64_t most;
@@ -146,8 +147,8 @@ struct str slow_take(struct slow *s, struct str lines)
 		if (ns <= s->most || s->what.n)
 			continue;
 		name = str_from_offset(name, str_find(name, ' ') + 1);
-		strbuf_addf(&s->what, STR_FMT " took %.*f ms", STR_ARG(name), ns < 10000000 ? 3 : 1,
-			    (double)ns / 1e6);
+		jsonread_add_text(name, &s->what);
+		strbuf_addf(&s->what, " took %.*f ms", ns < 10000000 ? 3 : 1, (double)ns / 1e6);
 	}
 	return strbuf_str(&s->what);
 }

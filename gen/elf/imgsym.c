@@ -9,7 +9,7 @@
 /** Where a walk goes to; `go_on` turns false when it wants no more. */
 struct walk {
 	bool objects;	   // variables, too
-	bool own;	   // of the image itself only
+	bool own, others;  // of the image itself only, or of none of its own
 	struct str wanted; // not empty: any symbol of this name, and no others
 	bool (*fn)(void *ctx, const struct img_symbol *sym);
 	void *ctx;
@@ -106,14 +106,16 @@ static void walk_gnu_debugdata(struct img *img, struct walk *w)
 	}
 }
 
+/** .dynsym first, as its section is before that of .symtab: so bcc walks them. */
 static void walk_all(struct img *img, struct walk w)
 {
 	struct img_section s;
 	struct img *separate;
 	bool stripped = !img_find_header(img, ".symtab", &s) || s.type == SHT_NOBITS;
-	if (!stripped)
+	if (!w.others)
+		walk_table(img, ".dynsym", &w);
+	if (!w.others && !stripped)
 		walk_table(img, ".symtab", &w);
-	walk_table(img, ".dynsym", &w);
 	if (!w.go_on || !stripped || w.own)
 		return;
 	if (img_separate_file(img, &separate) && img_find_header(separate, ".symtab", &s))
@@ -132,6 +134,15 @@ void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_sy
 		      void *ctx)
 {
 	walk_all(img, (struct walk){.objects = true, .fn = fn, .ctx = ctx, .go_on = true});
+}
+
+void img_walk_part(struct img *img, bool own, bool (*fn)(void *ctx, const struct img_symbol *sym),
+		   void *ctx)
+{
+	walk_all(
+	    img,
+	    (struct walk){
+		.objects = true, .own = own, .others = !own, .fn = fn, .ctx = ctx, .go_on = true});
 }
 
 static bool take_any(void *ctx, const struct img_symbol *sym)

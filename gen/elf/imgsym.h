@@ -12,7 +12,7 @@ struct img_symbol {
 };
 
 /**
- * Address of a defined function called @name in .symtab or .dynsym; the separate debug file and
+ * Address of the first defined function called @name in .dynsym or .symtab; the separate debug file and
  * .gnu_debugdata are read only when these do not have it. False without a message when there is
  * none.
  */
@@ -34,6 +34,9 @@ void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_
 /** The same for each defined function and variable. */
 void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
 		      void *ctx);
+/** The same for those of @img itself, or if not @own for the others, which a stripped one has. */
+void img_walk_part(struct img *img, bool own, bool (*fn)(void *ctx, const struct img_symbol *sym),
+		   void *ctx);
 /** Is there a symbol @name, be it defined in another file? */
 bool img_has_symbol(struct img *img, struct str name);
 

@@ -29,7 +29,7 @@ static struct str find_unreadable(struct arena *a, unsigned machine, const struc
 	return STR("");
 }
 
-/** The symbols of the code at an address; and whether the first of such a name is of other code. */
+/** The symbols of the code at an address; and whether the first of such a name is of other code, in any part. */
 struct covering {
 	struct arena *arena;
 	uint64_t addr;
@@ -58,9 +58,32 @@ struct str attachable_shadow(struct arena *a, struct img *img, uint64_t addr)
 {
 	struct covering c = {.arena = a, .addr = addr};
 	img_walk_symbols(img, add_covering, &c);
-	if (c.names.n)
-		img_walk_symbols(img, find_first, &c);
+	for (int own = 1; own >= 0 && c.names.n && !c.shadowed.n; own--) {
+		c.seen = (struct map){0};
+		img_walk_part(img, own, find_first, &c);
+	}
 	return c.shadowed;
+}
+
+/** What a program that must not have return probes refers to. */
+static const struct {
+	const char *symbol, *what, *unless;
+} dangers[] = {
+    {"__gxx_personality_v0", "C++ exceptions", "none is thrown through the traced functions"},
+    {"rust_eh_personality", "panics of Rust", "none passes the traced functions"},
+    {"runtime.morestack", "Go's moving stacks", "no stack moves meanwhile"},
+    {"makecontext", "coroutines", "none runs meanwhile"},
+    {"make_fcontext", "coroutines", "none runs meanwhile"},
+};
+
+const char *attachable_danger(struct img *img, const char **unless)
+{
+	for (size_t i = 0; i < sizeof(dangers) / sizeof(dangers[0]); i++)
+		if (img_has_symbol(img, str_from(dangers[i].symbol))) {
+			*unless = dangers[i].unless;
+			return dangers[i].what;
+		}
+	return NULL;
 }
 
 bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s, uint64_t *ret,

@@ -30,8 +30,15 @@ struct str attachable_why_not(struct arena *a, struct img *img, const struct sdt
 bool attachable_by_address(struct arena *a, unsigned machine, const struct sdt_probe *p,
 			   unsigned version);
 /**
+ * A return probe puts an address of the kernel's in the place of the caller's. What unwinds or moves the stack
+ * past it ends the program: an exception through the function is terminate(), measured. What of that @img has,
+ * and when it may be traced nevertheless (@unless); NULL: nothing is known of.
+ */
+const char *attachable_danger(struct img *img, const char **unless);
+/**
  * bpftrace goes from an address to the symbol that covers it, and attaches by that one's name: to the first
- * function of that name in the file (0.17 to 0.27). The name, where that is other code than at link-time @addr; else empty.
+ * function of that name in the file (0.17 to 0.27). Of a stripped file, libbcc asks the separate one before or behind it,
+ * as the version may be. The name, where other code than at link-time @addr is, or may be, the first; else empty.
  */
 struct str attachable_shadow(struct arena *a, struct img *img, uint64_t addr);
 /**

@@ -124,12 +124,9 @@ static void take_signal(struct runner *r)
 	}
 }
 
-/**
- * False, with errno, when it cannot be written; EPIPE also when nobody reads and a second signal
- * came.
- */
 static void look_at_cost(struct runner *r);
 
+/** False, with errno, if not all is written; EPIPE also when nobody reads and a second signal came. */
 static bool write_polled(struct runner *r, struct str data)
 {
 	while (data.n) {
@@ -292,6 +289,7 @@ static void write_converted(struct runner *r, struct str lines, bool end)
 /** What was kept until @at, in ms, goes out; @end: nothing more will come. */
 static void write_kept(struct runner *r, const char *why, unsigned long at, bool end)
 {
+	struct str shown = str_printable(r->arena, str_from(why));
 	bool is_begun = false;
 	uint64_t n = 0;
 	for (struct str piece; keep_take(r->keep, at, &piece, &n);) {
@@ -304,8 +302,9 @@ static void write_kept(struct runner *r, const char *why, unsigned long at, bool
 		write_converted(r, STR(""), true);
 	if (!r->cfg->quiet)
 		fprintf(stderr,
-			"btgen: %s: lines written: %" PRIu64 ", older ones dropped: %" PRIu64 "\n",
-			why, n, keep_dropped(r->keep));
+			"btgen: " STR_FMT ": lines written: %" PRIu64
+			", older ones dropped: %" PRIu64 "\n",
+			STR_ARG(shown), n, keep_dropped(r->keep));
 	r->wanted_at = 0;
 }
 
@@ -356,12 +355,11 @@ static void begin_output(struct runner *r)
 	struct strbuf first;
 	strbuf_init(&first);
 	writer_begin(r->cfg->writer, &first);
-	if (r->keep)
-		r->heading = str_copy(r->arena, strbuf_str(&first));
+	r->heading = str_copy(r->arena, strbuf_str(&first));
 	if (r->slow)
 		slow_take(r->slow, r->heading);
 	if (!r->keep)
-		write_converted(r, strbuf_str(&first), false);
+		write_converted(r, r->heading, false);
 	strbuf_fini(&first);
 }
 

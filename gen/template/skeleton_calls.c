@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "elf/imgsym.h"
+#include "probe/attachable.h"
 
 // At a function's first instruction.
 #ifdef __x86_64__
@@ -12,32 +13,19 @@
 #define CALLER "reg(\"r30\")"
 #endif
 
-/** What a program that must not have return probes refers to. */
-static const struct {
-	const char *symbol, *what, *unless;
-} unsafe[] = {
-    {"__gxx_personality_v0", "C++ exceptions", "none is thrown through the traced functions"},
-    {"rust_eh_personality", "panics of Rust", "none passes the traced functions"},
-    {"runtime.morestack", "Go's moving stacks", "no stack moves meanwhile"},
-    {"makecontext", "coroutines", "none runs meanwhile"},
-    {"make_fcontext", "coroutines", "none runs meanwhile"},
-};
-
 static bool check_file(const struct skeleton *sk, struct targetfile *tf)
 {
+	const char *unless;
 	struct img *img = targetfile_open(sk->files, tf);
-	for (size_t i = 0; img && i < sizeof(unsafe) / sizeof(unsafe[0]); i++) {
-		if (!img_has_symbol(img, str_from(unsafe[i].symbol)))
-			continue;
-		(sk->diag->is_forced ? diag_warning : diag_error)(
-		    sk->diag, NULL,
-		    STR_FMT " has %s: return probes of its functions can crash the program",
-		    STR_ARG(tf->path), unsafe[i].what);
-		if (!sk->diag->is_forced)
-			diag_note(sk->diag, NULL, "use --force if %s", unsafe[i].unless);
-		return sk->diag->is_forced;
-	}
-	return true;
+	const char *what = img ? attachable_danger(img, &unless) : NULL;
+	if (!what)
+		return true;
+	(sk->diag->is_forced ? diag_warning : diag_error)(
+	    sk->diag, NULL, STR_FMT " has %s: return probes of its functions can crash the program",
+	    STR_ARG(tf->path), what);
+	if (!sk->diag->is_forced)
+		diag_note(sk->diag, NULL, "use --force if %s", unless);
+	return sk->diag->is_forced;
 }
 
 bool skeleton_calls_are_safe(const struct skeleton *sk)

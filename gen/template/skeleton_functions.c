@@ -276,6 +276,11 @@ static void add_function(struct finder *f, const struct function *fn)
 				   .declaration = fn->name.s,
 				   .addr = fn->addr};
 	struct funcargs args;
+	if (fn->n_same && attachable_shadow(sk->arena, fn->file->bin.img, fn->addr).n) {
+		f->n_shadowed += 1 + fn->n_same; // which is the first, nobody knows
+		f->shadowed = fn->name.s;
+		return;
+	}
 	p.label = str_printf(sk->arena, "%s:" STR_FMT, p.kind, STR_ARG(fn->label));
 	// __EXE__ means the first file that has it.
 	p.needs_path = f->file.n || fn->by_address ? fn->file != &sk->files->list.v[0]
@@ -414,9 +419,9 @@ static void report_less(struct finder *f)
 		diag_warning(
 		    f->sk->diag, NULL,
 		    "%u place%s of " STR_FMT
-		    " skipped: bpftrace takes the first of several functions called " STR_FMT,
-		    f->n_shadowed, f->n_shadowed == 1 ? " is" : "s are", STR_ARG(f->name),
-		    STR_ARG(f->shadowed));
+		    " %s skipped: bpftrace may take another of several functions called " STR_FMT,
+		    f->n_shadowed, f->n_shadowed == 1 ? "" : "s", STR_ARG(f->name),
+		    f->n_shadowed == 1 ? "is" : "are", STR_ARG(f->shadowed));
 	if (f->n_ifuncs)
 		diag_warning(f->sk->diag, NULL,
 			     "%u function%s skipped: the loader chooses %s code (ifunc)",

@@ -172,6 +172,7 @@ wait_for 60 test -s "$tmp/ready"
 live_say "fire 2000"
 live_wait
 is "$live_rc $(grep -c 'was stopped' "$tmp/messages")" "4 1" "a look above the limit ends it"
+like "$("$live_sh" --cost -o "$tmp/data" "$live_pid" -t 'app:*' 2>&1)" '--cost does not support -o' "it has no data for a file"
 like "$("$live_sh" --cost --keep 5s "$live_pid" -t 'app:*' 2>&1)" '--cost does not support' "what prints nothing else excludes others"
 live_quit
 

@@ -220,13 +220,13 @@ ms=$(jq -r '.capture.trigger // empty' "$tmp/trace" | sed -n 's/^job took \([0-9
 ok "with the time that it took" test "${ms:-0}" -ge 199 -a "${ms:-0}" -lt 1000
 cat >"$tmp/track.bt" <<'END'
 #pragma trigger latency > 0.1s
-#pragma track job_start by "jobs" begin "number {n}"
+#pragma track job_start by "jobs" begin "number \"{n}\""
 #pragma track job_done by "jobs" end
 usdt:__EXE__:work:job_start { printf("%d begins\n", args.n); }
 usdt:__EXE__:work:job_done { printf("%d ends\n", args.n); }
 END
 jobs "$tmp/track.bt"
-like "$(jq -r '.capture.trigger // empty' "$tmp/trace" | head -n 1)" '^number 1 took [0-9.]* ms$' "so has what #pragma track draws"
+like "$(jq -r '.capture.trigger // empty' "$tmp/trace" | head -n 1)" '^number "1" took [0-9.]* ms$' "so has what #pragma track draws"
 live_start "$tmp/work"
 for wrong in 'latency>' 'latency>50' 'latency>x ms' 'latency > 50m'; do
 	like "$("$live_sh" --keep 60s -f json --trigger "$wrong" "$live_pid" -t 'work:*' 2>&1)" \

@@ -133,4 +133,33 @@ EOF
 else
 	skip "clang: dropped results" "no clang"
 fi
+
+# An exception through a function with a return probe ends the program, as with bpftrace alone. Who traces so is warned.
+cat >"$tmp/throws.cc" <<'END'
+#include <cstdio>
+#include <stdexcept>
+__attribute__((noinline)) int inner(int n) { if (n % 2) throw std::runtime_error("odd"); return n; }
+__attribute__((noinline)) int middle(int n) { return inner(n) + 1; }
+int main()
+{
+	int caught = 0;
+	for (int i = 0; i < 6; i++)
+		try { middle(i); } catch (const std::exception &) { caught++; }
+	std::printf("caught %d\n", caught);
+}
+END
+if g++ -O1 -g -o "$tmp/throws" "$tmp/throws.cc" 2>/dev/null; then
+	is "$("$tmp/throws")" "caught 3" "a program catches exceptions"
+	bare=$(timeout 60 "$bpftrace" -e "uretprobe:$tmp/throws:_Z6middlei { @ = count(); }" -c "$tmp/throws" 2>&1)
+	like "$bare" "terminate called after throwing" "bpftrace alone: not with a return probe"
+	for how in "-t uretprobe:middle" "-e uretprobe:__EXE__:middle{}"; do
+		# shellcheck disable=SC2086
+		like "$("$live_sh" $how -c "$tmp/throws" 2>&1)" \
+			"warning: .*/throws has C\+\+ exceptions: a return probe can crash the program, unless none is thrown" "$how: a warning tells of it"
+	done
+	# shellcheck disable=SC2086
+	is "$("$live_sh" -t uprobe:middle -c "$tmp/throws" 2>&1 | grep -c 'C++ exceptions\|terminate')" 0 "calls alone are harmless"
+else
+	skip "exceptions through return probes" "no g++"
+fi
 done_testing
