@@ -254,7 +254,7 @@ static const struct cmd_option list[] = {
     {0, "keep", "TIME[,SIZE]", CMD_CALL(take_keep),
      "print nothing before SIGUSR1 or the end: then the last TIME, in at most SIZE [64M]"},
     {0, "trigger", "PATTERN", CMD_STRING(struct run_options, trigger),
-     "with --keep: print what is kept when a probe that matches prints something, too"},
+     "with --keep: print what is kept when a matching probe prints, or on latency>TIME"},
     {'n', "no-run", NULL, CMD_FLAG(struct run_options, no_run), "print the program and stop"},
     {0, "echo", NULL, CMD_FLAG(struct run_options, echo), "print the program, then run it"},
     {'q', "quiet", NULL, CMD_FLAG(struct run_options, run.quiet),

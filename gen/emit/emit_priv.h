@@ -187,8 +187,6 @@ const struct text *argument_retval(struct emitter *e, const struct node *n);
 
 /** A statement, or a block. */
 const struct text *statement_emit(struct emitter *e, const struct node *n);
-/** A block without its braces. */
-void statement_add_inside(struct emitter *e, const struct node *block, struct text *to);
 /** A call that prints, with its values as they travel; NULL: it is one like any other. */
 const struct text *record_emit(struct emitter *e, const struct node *call);
 /** What BEGIN does for records. */

@@ -244,12 +244,6 @@ static const char *const plain_words[] = {
     NULL,
 };
 
-bool vocabulary_is_word(struct str s)
-{
-	return vocabulary_is_builtin(s) || vocabulary_word(s)->name || str_is_any(s, plain_words) ||
-	       str_has_prefix(s, STR("__"));
-}
-
 const char *vocabulary_nearest(struct str wanted)
 {
 	enum {

@@ -166,8 +166,6 @@ struct word {
  */
 const struct word *vocabulary_word(struct str word);
 
-/** Is it a builtin or a function of any version, also one of which nothing needs to be known? */
-bool vocabulary_is_word(struct str word);
 
 /** The builtin or function nearest to @word, which is none; NULL for none that is near. */
 const char *vocabulary_nearest(struct str word);

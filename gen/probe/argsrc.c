@@ -313,19 +313,20 @@ static struct ctype *parse_unary(struct reading *r)
 	return t;
 }
 
-uint64_t argsrc_string_max(struct argloc *l, struct str expr)
-{
-	struct ctype *t = ctype_strip(argsrc_type(l, expr));
-	struct ctype *of = t && t->kind == CTYPE_ARRAY && t->has_count ? ctype_strip(t->of) : NULL;
-	return of && of->kind == CTYPE_INT && of->is_char && t->count ? t->count - 1 : 0;
-}
-
-struct ctype *argsrc_type(struct argloc *l, struct str expr)
+/** The type of C expression @expr at the site, as declared; NULL when it is void or not known. */
+static struct ctype *type_of(struct argloc *l, struct str expr)
 {
 	struct reading r = {.loc = l, .rest = expr};
 	struct ctype *t = parse_unary(&r);
 	skip_blanks(&r);
 	return r.failed || r.rest.n ? NULL : t;
+}
+
+uint64_t argsrc_string_max(struct argloc *l, struct str expr)
+{
+	struct ctype *t = ctype_strip(type_of(l, expr));
+	struct ctype *of = t && t->kind == CTYPE_ARRAY && t->has_count ? ctype_strip(t->of) : NULL;
+	return of && of->kind == CTYPE_INT && of->is_char && t->count ? t->count - 1 : 0;
 }
 
 // --- a call
@@ -349,7 +350,7 @@ static struct argsrc_arg read_arg(struct argloc *l, const struct call_part *part
 		return (struct argsrc_arg){.name = arg.name};
 	return (struct argsrc_arg){.expr = arg.expr,
 				   .name = arg.name,
-				   .type = argtype_of_value(a, argsrc_type(l, arg.expr)),
+				   .type = argtype_of_value(a, type_of(l, arg.expr)),
 				   .is_literal = is_literal(arg.expr),
 				   .is_added = part->is_added,
 				   .var = argloc_variable(l, arg.expr)};

@@ -29,8 +29,6 @@ struct argsrc_arg {
  */
 bool argsrc_read(struct argloc *l, struct str probe, struct argsrc_arg *ret, size_t max,
 		 size_t *ret_n);
-/** The type of C expression @expr at the site, as declared; NULL when it is void or not known. */
-struct ctype *argsrc_type(struct argloc *l, struct str expr);
 /**
  * Bytes that a string has at most when @expr is an array of char: one less than the array. 0: no
  * array, or not known.

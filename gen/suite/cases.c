@@ -29,7 +29,8 @@ static bool fail(struct reader *r, const char *fmt, ...)
 	return diag_error(r->diag, &at, "%s", text);
 }
 
-const char *suite_file(struct arena *a, const char *path, struct str name)
+/** @name as the file at @path means it: beside that, if there is such a file. */
+static const char *suite_file(struct arena *a, const char *path, struct str name)
 {
 	const char *slash = strrchr(path, '/'), *own = str_dup(a, name);
 	if (!slash || *own == '/')

@@ -49,7 +49,5 @@ struct suite {
 
 /** Reads @path; false after errors, each at its line. */
 bool suite_read(struct arena *a, struct diag *d, const char *path, struct suite *ret);
-/** @name as the file at @path means it: beside that, if there is such a file. */
-const char *suite_file(struct arena *a, const char *path, struct str name);
 
 #endif
