@@ -147,14 +147,16 @@ static bool write_start_key(const struct skeleton *sk, const struct skeleton_pro
 	return write_key(sk, p, word, out);
 }
 
+// What is not in the map behind its start found no room, or another thread that has the same key was done meanwhile.
 // A key is not kept in a variable: 0.17 does not find a string again that way.
-static const char start_lines[] = "if (~@start[?] != 0) {\n"
-				  "\t@unpaired[\"started again before it was done\"] = count();\n"
-				  "}\n"
-				  "@start[?] = nsecs;\n"
-				  "if (~@start[?] == 0) {\n"
-				  "\t@unpaired[\"no room in @start\"] = count();\n"
-				  "}\n";
+static const char start_lines[] =
+    "if (~@start[?] != 0) {\n"
+    "\t@unpaired[\"started again before it was done\"] = count();\n"
+    "}\n"
+    "@start[?] = nsecs;\n"
+    "if (~@start[?] == 0) {\n"
+    "\t@unpaired[\"start not kept: @start is full, or another thread was done\"] = count();\n"
+    "}\n";
 
 // What has not ended must not be taken for this one.
 static const char other_lines[] = "\tif (@start[?] != 0) {\n"

@@ -178,8 +178,6 @@ if [ "$version" -lt 18 ]; then
 	left 'map passed to print\(\) should not be indexed' '@a[tid] = 1; print(@a[tid]);'
 	left 'exit\(\) requires no arguments' 'exit(2);'
 	left 'tuple cannot be used as a map key' '@a[(pid, tid)] = 1;'
-	refused 2 "Can not access field 'id' .*using '->'" 'a dot after args of a tracepoint' <<<'#pragma scope host
-tracepoint:raw_syscalls:sys_enter { @[args.id] = count(); }'
 fi
 if [ "$version" -lt 24 ]; then
 	left "Unknown identifier: 'build_id'" '@[ustack(build_id)] = count();'

@@ -191,7 +191,7 @@ work --latency op_done op_start
 like "$(cat "$tmp/trace")" '@unpaired\[done without a start\]: [12]$' "a start that was not seen is counted"
 like "$(cat "$tmp/messages")" '^btgen: 2 operations still in progress at the end of the trace are not counted$' "... and the ends that were not, said"
 
-# Two threads of one key: each end is paired, or told of.
+# Two threads of one key: each end is paired, or told of. A start can be taken by the other's end before it is looked at.
 ok "a key that two threads have" live_trace $live_pid --latency op_start op_done --key kind
 : >"$tmp/answers"
 live_say ''
@@ -203,7 +203,7 @@ import collections, re, sys
 text, missed = open(sys.argv[1]).read(), int(sys.argv[2])
 n = collections.Counter({k: int(v) for k, v in re.findall(r"^@unpaired\[(.*)\]: (\d+)$", text, re.M)})
 pairs, again, done = int(re.search(r"^@us: count (\d+)", text, re.M)[1]), n["started again before it was done"], n["done without a start"]
-print(again > 0, missed > 0 or pairs + done == 200, set(n) - {"started again before it was done", "done without a start"})
+print(again > 0, missed > 0 or pairs + done == 200, set(n) - {"started again before it was done", "done without a start", "start not kept: @start is full, or another thread was done"})
 END
 )" "True True set()" "operations that share a key"
 work --latency op_start op_done --key tid --filter 'args.kind != KIND_FLUSH && args.name != 0'
