@@ -101,8 +101,8 @@ static bool report_no_function(struct attaching *w)
 		   is_pattern(w->name) ? "matches " : "", STR_ARG(w->name), bind_target_name(b));
 	if (w->places.piece.n)
 		return diag_note(b->diag, NULL,
-				 STR_FMT " is a part that gcc has split off " STR_FMT
-					 "(): it does not run at each call",
+				 STR_FMT " is a part that gcc split off " STR_FMT
+					 "(): not every call runs it",
 				 STR_ARG(w->places.piece), STR_ARG(w->name));
 	if (first)
 		debugfile_note_stripped(first);
@@ -216,8 +216,7 @@ static const char *why_no_copies(const struct attaching *w)
 		return "an inlined copy does not return";
 	if (!dialect_attaches_inside(w->b->given->version))
 		return arena_printf(w->b->arena,
-				    "bpftrace " DIALECT_FMT
-				    " attaches to the beginnings of functions only",
+				    "bpftrace " DIALECT_FMT " attaches only to function entries",
 				    DIALECT_ARG(w->b->given->version));
 	if (reads_arguments(w))
 		return "an inlined copy has no argN and args: use vars.NAME";
@@ -294,8 +293,8 @@ static bool choose(struct attaching *w)
 			  codeattach_callers(b->arena, d),
 			  dwfilter_is_large(w->file->bin.src) &&
 				  w->places.n_inlined < w->places.list.n
-			      ? "; in so much debug information copies in other source files are "
-				"not looked for"
+			      ? "; the debug information is too large to look for copies in other "
+				"source files"
 			      : "");
 	return true;
 }
@@ -357,17 +356,16 @@ static bool drop_shadowed(struct attaching *w)
 	if (!n)
 		return diag_error(w->b->diag, &w->place,
 				  "bpftrace cannot attach to " STR_FMT
-				  ": it is in one of several functions called " STR_FMT
-				  ", and bpftrace may take another",
+				  ": several functions are called " STR_FMT
+				  ", and bpftrace may attach to another",
 				  STR_ARG(w->name), STR_ARG(shadow));
 	if (!w->b->given->is_own)
-		diag_warning(
-		    w->b->diag, &w->place,
-		    "%zu of %zu places of " STR_FMT
-		    " %s not traced: bpftrace takes the first of several functions called " STR_FMT
-		    ", not this: " STR_FMT,
-		    n_all - n, n_all, STR_ARG(w->name), n_all - n == 1 ? "is" : "are",
-		    STR_ARG(shadow), STR_ARG(where));
+		diag_warning(w->b->diag, &w->place,
+			     "%zu of %zu places of " STR_FMT
+			     " %s not traced: bpftrace attaches to the first of several functions "
+			     "called " STR_FMT ", not this: " STR_FMT,
+			     n_all - n, n_all, STR_ARG(w->name), n_all - n == 1 ? "is" : "are",
+			     STR_ARG(shadow), STR_ARG(where));
 	return true;
 }
 
@@ -527,11 +525,11 @@ static bool find_pattern(struct attaching *w)
 		img_walk_functions(w->file->bin.img, fits, &s);
 		// 0.17 to 0.21 attach to the first; newer ones to all, unless the clause has `probe` (0.27).
 		if (s.n_twins && !w->b->given->is_own)
-			diag_warning(w->b->diag, &w->place,
-				     "%zu of these functions may not be traced: bpftrace can take "
-				     "the first of "
-				     "several functions called " STR_FMT,
-				     s.n_twins, STR_ARG(s.twin));
+			diag_warning(
+			    w->b->diag, &w->place,
+			    "%zu of these functions may not be traced: bpftrace may attach "
+			    "only to the first of several called " STR_FMT,
+			    s.n_twins, STR_ARG(s.twin));
 		if (s.found)
 			return true;
 	}
@@ -544,8 +542,8 @@ static bool check_shadow(struct attaching *w, uint64_t addr)
 	struct str shadow = attachable_shadow(w->b->arena, w->file->bin.img, addr);
 	return !shadow.n || diag_error(w->b->diag, &w->place,
 				       "bpftrace cannot attach to " STR_FMT
-				       ": it is in one of several functions called " STR_FMT
-				       ", and bpftrace may take another",
+				       ": several functions are called " STR_FMT
+				       ", and bpftrace may attach to another",
 				       STR_ARG(w->name), STR_ARG(shadow));
 }
 
@@ -583,7 +581,7 @@ static bool find_address(struct attaching *w)
 		if (has_off && (is_address || off) &&
 		    (!check_shadow(w, addr + off) ||
 		     (is_inside(w->file->bin.img, addr + off) &&
-		      !check_arguments(w, "an address inside of a function"))))
+		      !check_arguments(w, "an address inside a function"))))
 			w->is_wrong = true;
 		if (has_off && (is_address || codeattach_is_symbol(name)))
 			context_add(w->b->arena, &w->ret->near, w->file->bin.src, addr + off);
@@ -696,7 +694,8 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 		b->given->files->n_missing++;
 		diag_error(b->diag, &w->place, "no source file " STR_FMT " in %s or its libraries",
 			   STR_ARG(file), bind_target_name(b));
-		return diag_note(b->diag, NULL, "lines are known of what is compiled with -g");
+		return diag_note(b->diag, NULL,
+				 "source lines are known only for code compiled with -g");
 	}
 	if (!check_line(w, file, line, &s))
 		return false;
@@ -707,8 +706,8 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 	if (find_inside(w))
 		return diag_error(b->diag, &w->place,
 				  "bpftrace " DIALECT_FMT
-				  " attaches to the beginnings of functions only: " STR_FMT
-				  " is inside of one",
+				  " attaches only to function entries: " STR_FMT
+				  " is inside a function",
 				  DIALECT_ARG(b->given->version), STR_ARG(w->name));
 	if (!check_arguments(w, "a source line"))
 		return false;

@@ -157,7 +157,7 @@ static const char *why_not_stored(struct arena *a, const struct spot *s, const s
 	if (is_local && line == v->line && !is_behind(s, line, pc))
 		return "it is declared there, and has no value yet";
 	if (is_local && has_more(s, v, pc))
-		return "more code of the line that declares it follows";
+		return "the line that declares it is not complete there";
 	return is_inlined(s) && is_parameter(v) && !is_behind(s, line, pc)
 		   ? "the inlined function has not stored it yet"
 		   : NULL;
@@ -390,7 +390,7 @@ static const char *why_not_type(struct ctype *t, const struct locexpr *e, bool *
 		return e->is_place ? NULL : "it is in registers, not in memory";
 	if (!ctype_size(t, &size) || (size != 1 && size != 2 && size != 4 && size != 8) ||
 	    t->kind == CTYPE_FUNC || t->kind == CTYPE_OPAQUE || t->kind == CTYPE_VOID)
-		return "it is no number of at most 8 bytes";
+		return "it is not a number of up to 8 bytes";
 	return NULL;
 }
 
@@ -412,7 +412,7 @@ static bool report_differing(const struct bind *b, const struct token *use,
 {
 	struct diag_place at = tok_place(use);
 	diag_error(b->diag, &at,
-		   "the places of this clause have variable " STR_FMT " %s: " STR_FMT
+		   "variable " STR_FMT " %s at different addresses of this clause: " STR_FMT
 		   " and " STR_FMT,
 		   STR_ARG(use->text), what, STR_ARG(place_name(b, &spots[0], spots[0].site.pc)),
 		   STR_ARG(place_name(b, &spots[i], spots[i].site.pc)));
@@ -437,7 +437,7 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 			return report_unreadable(b, use, &spots[i], &f, why);
 		struct namedvar now = make(b, &spots[i], t, &f.var, is_memory);
 		if (i > 0 && !argtype_is_same(b->arena, now.type, first->type))
-			return report_differing(b, use, spots, i, "with different types");
+			return report_differing(b, use, spots, i, "has different types");
 		texts[i] = now.text;
 		pcs[i] = spots[i].site.pc;
 		if (i == 0)
@@ -446,7 +446,7 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 	first->text = argread_choose(b->arena, spots[0].src->img->machine, texts, pcs, n);
 	for (size_t i = 1; i < n && !first->text.n; i++)
 		if (!str_eq(texts[i], texts[0]))
-			return report_differing(b, use, spots, i, "in different places");
+			return report_differing(b, use, spots, i, "has different locations");
 	map_put(b->arena, &c->vars, use->text, first);
 	return true;
 }
@@ -471,10 +471,10 @@ static bool report_no_places(const struct bind *b, const struct attach_clause *c
 	if (c->has_unplaced || !c->near.places.n)
 		return diag_error(
 		    b->diag, &at,
-		    "vars.NAME is for clauses of usdt probes and uprobes of the target: "
-		    "some attach point of this one is no such place in its code");
+		    "vars.NAME needs a usdt probe or uprobe of the target at each attach "
+		    "point of the clause");
 	diag_error(b->diag, &at,
-		   "variable " STR_FMT ": no debug information about the code of this clause",
+		   "variable " STR_FMT ": no debug information for the code of this clause",
 		   STR_ARG(use->text));
 	return false;
 }

@@ -142,7 +142,7 @@ static void run_case(struct session *s, const char *path, const struct suite_cas
 	struct tracing t = {0};
 	if (s->options->req.exe && !check_case(s, c, &r.more)) {
 		r.why =
-		    arena_printf(a, "%s:%u: does not fit %s", path, c->line, s->options->req.exe);
+		    arena_printf(a, "%s:%u: does not match %s", path, c->line, s->options->req.exe);
 	} else if (s->unable && s->options->may_not_skip) {
 		r.why = s->unable;
 		r.more = STR("");
@@ -168,7 +168,7 @@ static const char *find_obstacle(struct arena *a, unsigned *version)
 	struct bpftrace bt;
 	struct privilege may;
 	if (bpftrace_find(a, &d, NULL, false, &bt) != 0)
-		return log.messages.n ? str_dup(a, log.messages.v[0].text) : "there is no bpftrace";
+		return log.messages.n ? str_dup(a, log.messages.v[0].text) : "bpftrace is not installed";
 	*version = bt.version;
 	privilege_read(a, PROCFS, bt.path, &may);
 	return allowed_to_run(a, &d, &may, bt.version) ? NULL : str_dup(a, log.messages.v[0].text);

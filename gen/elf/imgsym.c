@@ -11,6 +11,7 @@ struct walk {
 	bool objects;	   // variables, too
 	bool own, others;  // of the image itself only, or of none of its own
 	struct str wanted; // not empty: any symbol of this name, and no others
+	bool undefined;	   // if it is another file's
 	bool (*fn)(void *ctx, const struct img_symbol *sym);
 	void *ctx;
 	bool go_on;
@@ -23,7 +24,8 @@ static void walk_symbol(struct walk *w, struct str name, unsigned info, unsigned
 	unsigned type = info & 0xf;
 	bool wanted =
 	    type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_OBJECT && w->objects);
-	if (w->wanted.n ? !str_eq(str_slice(name, 0, str_find(name, '@')), w->wanted)
+	if (w->wanted.n ? (w->undefined && section != SHN_UNDEF) ||
+			      !str_eq(str_slice(name, 0, str_find(name, '@')), w->wanted)
 			: !wanted || section == SHN_UNDEF || !name.n)
 		return;
 	// The others are the binding.
@@ -152,10 +154,14 @@ static bool take_any(void *ctx, const struct img_symbol *sym)
 	return false;
 }
 
-bool img_has_symbol(struct img *img, struct str name)
+bool img_has_symbol(struct img *img, struct str name, bool undefined)
 {
 	bool found = false;
-	walk_all(img, (struct walk){.wanted = name, .fn = take_any, .ctx = &found, .go_on = true});
+	walk_all(img, (struct walk){.wanted = name,
+				    .undefined = undefined,
+				    .fn = take_any,
+				    .ctx = &found,
+				    .go_on = true});
 	return found;
 }
 

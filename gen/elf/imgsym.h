@@ -37,8 +37,8 @@ void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_sy
 /** The same for those of @img itself, or if not @own for the others, which a stripped one has. */
 void img_walk_part(struct img *img, bool own, bool (*fn)(void *ctx, const struct img_symbol *sym),
 		   void *ctx);
-/** Is there a symbol @name, be it defined in another file? */
-bool img_has_symbol(struct img *img, struct str name);
+/** Is there a symbol @name, be it defined in another file; @undefined: that one only? */
+bool img_has_symbol(struct img *img, struct str name, bool undefined);
 
 /** Is @addr in a function or variable that a symbol tells of? @own: a symbol of @img itself. */
 bool img_covers(struct img *img, uint64_t addr, bool own);

@@ -68,18 +68,20 @@ struct str attachable_shadow(struct arena *a, struct img *img, uint64_t addr)
 /** What a program that must not have return probes refers to. */
 static const struct {
 	const char *symbol, *what, *unless;
+	bool is_of_others; // who defines it does not use it
 } dangers[] = {
-    {"__gxx_personality_v0", "C++ exceptions", "none is thrown through the traced functions"},
-    {"rust_eh_personality", "panics of Rust", "none passes the traced functions"},
-    {"runtime.morestack", "Go's moving stacks", "no stack moves meanwhile"},
-    {"makecontext", "coroutines", "none runs meanwhile"},
-    {"make_fcontext", "coroutines", "none runs meanwhile"},
+    {"__gxx_personality_v0", "C++ exceptions", "none is thrown through the traced functions",
+     false},
+    {"rust_eh_personality", "Rust panics", "none passes the traced functions", false},
+    {"runtime.morestack", "Go stacks, which move", "no stack moves meanwhile", false},
+    {"makecontext", "coroutines", "none runs meanwhile", true}, // the C library's
+    {"make_fcontext", "coroutines", "none runs meanwhile", false},
 };
 
 const char *attachable_danger(struct img *img, const char **unless)
 {
 	for (size_t i = 0; i < sizeof(dangers) / sizeof(dangers[0]); i++)
-		if (img_has_symbol(img, str_from(dangers[i].symbol))) {
+		if (img_has_symbol(img, str_from(dangers[i].symbol), dangers[i].is_of_others)) {
 			*unless = dangers[i].unless;
 			return dangers[i].what;
 		}

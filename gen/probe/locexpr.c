@@ -77,7 +77,7 @@ static bool is_readable_size(uint64_t n)
 static bool dereference(struct machine *m, uint64_t n)
 {
 	return is_readable_size(n) ? unary(m, LOCEXPR_READ, (int64_t)n)
-				   : refuse(m, "its location reads an odd number of bytes");
+				   : refuse(m, "its location reads an unsupported number of bytes");
 }
 
 static bool narrow(struct machine *m, enum locexpr_op op, int64_t bits)
@@ -140,7 +140,7 @@ static bool piece(struct machine *m, uint64_t n)
 	if (m->depth != 1 + (m->done > 0))
 		return refuse(m, "a part of it is optimized out");
 	if (!is_readable_size(n) || m->done + n > 8)
-		return refuse(m, "it is in several places, not in one number of at most 8 bytes");
+		return refuse(m, "it is in pieces of more than 8 bytes in total");
 	bool good = unary(m, m->what == IS_ADDRESS ? LOCEXPR_READ : LOCEXPR_UNSIGNED,
 			  (int64_t)(m->what == IS_ADDRESS ? n : n * 8));
 	if (good && m->done)
@@ -179,7 +179,7 @@ static bool arithmetic(struct machine *m, const Dwarf_Op *op)
 		return unary(m, LOCEXPR_NOT, 0) && constant(m, LOCEXPR_ADD, 1);
 	case DW_OP_entry_value:
 	case DW_OP_GNU_entry_value:
-		return refuse(m, "it is worked out from what the function was called with");
+		return refuse(m, "its location depends on an argument's value at entry");
 	case DW_OP_implicit_pointer:
 	case DW_OP_GNU_implicit_pointer:
 		return refuse(m, "it points to what is optimized out");
@@ -187,7 +187,7 @@ static bool arithmetic(struct machine *m, const Dwarf_Op *op)
 	case DW_OP_GNU_push_tls_address:
 		return refuse(m, "it is thread-local");
 	default:
-		return refuse(m, "its location has operations that bpftrace cannot repeat");
+		return refuse(m, "its location has operations that bpftrace cannot compute");
 	}
 }
 

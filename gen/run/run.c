@@ -323,8 +323,8 @@ static void write_data(struct runner *r, struct str lines, bool end)
 	bool is_wanted = r->wanted_at && (is_idle(r) || clock_ms() - r->wanted_at > KEPT_MS);
 	if (end && r->slow && !slow_has_slices(r->slow))
 		diag_warning(r->diag, NULL,
-			     "--trigger latency: no pair of probes and no #pragma track has "
-			     "measured anything");
+			     "--trigger latency: nothing was measured: no pair of probes, no "
+			     "#pragma track");
 	if (end)
 		write_kept(r, "end of the trace", r->over_at ? r->over_at : clock_ms(), r->ready);
 	else if (is_wanted && r->ready)
@@ -696,7 +696,7 @@ static void report_late(struct runner *r)
 	uint64_t n = writer_result(r->cfg->writer).n_late;
 	if (n && r->cfg->has_calls)
 		diag_warning(r->diag, NULL,
-			     "%" PRIu64 " event%s came too late for a place in the tree: calls may "
+			     "%" PRIu64 " event%s arrived too late for the tree: calls may "
 			     "lack their entry or return",
 			     n, n == 1 ? "" : "s");
 	else if (n)

@@ -53,7 +53,7 @@ static bool take_name(struct reader *r, struct str value)
 static bool take_once(struct reader *r, const char **to, const char *value)
 {
 	if (*to)
-		return fail(r, "a second line of this kind in one case");
+		return fail(r, "given twice in one case");
 	*to = value;
 	return true;
 }
@@ -173,9 +173,9 @@ static bool take_line(struct reader *r, struct str line)
 		if (!str_eqz(word, words[i].word))
 			continue;
 		if (!r->at && i > 0)
-			return fail(r, "before the first NAME");
+			return fail(r, "a case begins with NAME");
 		if (!value.n)
-			return fail(r, "%s takes something", words[i].word);
+			return fail(r, "%s needs a value", words[i].word);
 		return words[i].take(r, value);
 	}
 	const char *near = NULL;
@@ -196,8 +196,8 @@ static bool check_case(struct reader *r, const struct suite_case *c)
 	if ((c->patterns.n > 0) + (c->script != NULL) + (c->text != NULL) != 1)
 		return fail(r, "give what to trace: TRACE, SCRIPT or PROG");
 	if (c->process && !c->after)
-		return fail(r, "PROCESS needs AFTER: the trace ends when that command has");
-	return c->expects.n || fail(r, "nothing is expected");
+		return fail(r, "PROCESS needs AFTER: the trace ends when that command exits");
+	return c->expects.n || fail(r, "no EXPECT line");
 }
 
 bool suite_read(struct arena *a, struct diag *d, const char *path, struct suite *ret)
@@ -217,5 +217,5 @@ bool suite_read(struct arena *a, struct diag *d, const char *path, struct suite 
 	for (size_t i = 0; good && i < ret->cases.n; i++)
 		good &= check_case(&r, &ret->cases.v[i]);
 	r.line = 0;
-	return good && (ret->cases.n || fail(&r, "no cases: each begins with a line NAME ..."));
+	return good && (ret->cases.n || fail(&r, "no cases: a case begins with NAME"));
 }

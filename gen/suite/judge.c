@@ -45,7 +45,7 @@ static bool is_whole(struct arena *a, const struct expect *e, struct str output,
 	bool good = size == output.n && file_read_at(fd, bytes, output.n, 0) &&
 		    str_eq((struct str){bytes, output.n}, output);
 	close(fd);
-	*why = "the output is another";
+	*why = "the output differs";
 	return good;
 }
 
@@ -63,12 +63,12 @@ const struct expect *judge_find_missing(struct arena *a, const struct suite_case
 			uint64_t n = count(e, is_ordered ? &rest : &all);
 			good = e->kind == EXPECT_NONE ? n == 0 : n >= e->n;
 			all = output;
-			*why = e->kind == EXPECT_NONE ? "a line has it"
+			*why = e->kind == EXPECT_NONE ? "found"
 			       : e->kind == EXPECT_LEAST
-				   ? arena_printf(a, "%" PRIu64 " line%s", n,
-						  n == 1 ? " has it" : "s have it")
-			       : count(e, &all) ? "no line behind those expected before has it"
-						: "no line has it";
+				   ? arena_printf(a, "found in %" PRIu64 " line%s", n,
+						  n == 1 ? "" : "s")
+			       : count(e, &all) ? "not found after the line of the previous EXPECT"
+						: "not found";
 		}
 		if (!good)
 			return e;

@@ -159,7 +159,7 @@ static const char *why_not(const struct job *j)
 		return arena_printf(j->arena, "%s did not end within %lu s",
 				    j->c->after ? "AFTER" : which, j->c->timeout / 1000);
 	if (WIFSIGNALED(j->status))
-		return arena_printf(j->arena, "btgen was ended by signal %d", WTERMSIG(j->status));
+		return arena_printf(j->arena, "btgen was killed by signal %d", WTERMSIG(j->status));
 	return WEXITSTATUS(j->status)
 		   ? arena_printf(j->arena, "btgen's exit status is %d", WEXITSTATUS(j->status))
 		   : NULL;

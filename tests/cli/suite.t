@@ -13,20 +13,20 @@ wrong() {
 	out=$("$btgen" test x.cases 2>&1)
 	is "$? $out" "1 $2" "$3"
 }
-wrong '' 'x.cases: error: no cases: each begins with a line NAME ...' "an empty file"
-wrong 'RUN ./app\n' 'x.cases:1: error: before the first NAME' "a line before the first case"
+wrong '' 'x.cases: error: no cases: a case begins with NAME' "an empty file"
+wrong 'RUN ./app\n' 'x.cases:1: error: a case begins with NAME' "a line before the first case"
 wrong 'NAME a\nRUM ./app\n' "x.cases:2: error: unknown word 'RUM', did you mean 'RUN'?" "a misspelled word"
 wrong 'NAME a\nTRACE x\nEXPECT y\n' 'x.cases:1: error: give a program: RUN COMMAND, or PROCESS PID or name' "no program"
 wrong 'NAME a\nRUN b\nPROCESS c\nTRACE x\nEXPECT y\n' 'x.cases:1: error: give a program: RUN COMMAND, or PROCESS PID or name' "two programs"
 wrong 'NAME a\nRUN b\nEXPECT y\n' 'x.cases:1: error: give what to trace: TRACE, SCRIPT or PROG' "nothing to trace"
 wrong 'NAME a\nRUN b\nTRACE x\nPROG y\nEXPECT y\n' 'x.cases:1: error: give what to trace: TRACE, SCRIPT or PROG' "two things"
-wrong 'NAME a\nRUN b\nTRACE x\n' 'x.cases:1: error: nothing is expected' "nothing expected"
-wrong 'NAME a\nPROCESS b\nTRACE x\nEXPECT y\n' 'x.cases:1: error: PROCESS needs AFTER: the trace ends when that command has' "a process that would be traced for ever"
-wrong 'NAME a\nRUN b\nRUN c\n' 'x.cases:3: error: a second line of this kind in one case' "RUN twice"
+wrong 'NAME a\nRUN b\nTRACE x\n' 'x.cases:1: error: no EXPECT line' "nothing expected"
+wrong 'NAME a\nPROCESS b\nTRACE x\nEXPECT y\n' 'x.cases:1: error: PROCESS needs AFTER: the trace ends when that command exits' "a process that would be traced for ever"
+wrong 'NAME a\nRUN b\nRUN c\n' 'x.cases:3: error: given twice in one case' "RUN twice"
 wrong 'NAME a\nRUN b\nEXPECT_REGEX (\n' 'x.cases:3: error: EXPECT_REGEX: Unmatched ( or \(' "a regular expression"
 wrong 'NAME a\nEXPECT_LEAST x y\n' 'x.cases:2: error: EXPECT_LEAST takes a number and a text' "no number"
 wrong 'NAME a\nTIMEOUT 0\n' "x.cases:2: error: TIMEOUT: '0' is not a number of seconds" "no time"
-wrong 'NAME\n' 'x.cases:1: error: NAME takes something' "no name"
+wrong 'NAME\n' 'x.cases:1: error: NAME needs a value' "no name"
 like "$("$btgen" test /nowhere 2>&1)" '/nowhere: error: no such file' "no file"
 like "$("$btgen" test 2>&1)" '^btgen test: give a file of cases$' "none given"
 like "$("$btgen" test --all x.cases 2>&1)" '^btgen test: --all needs -x FILE$' "--all alone"
@@ -44,7 +44,7 @@ END
 is "$(BTGEN_BPFTRACE=/nowhere/bpftrace "$btgen" test -x ./app app.cases | sed 's/SKIP .*/SKIP/')" "1..2
 ok 1 - right # SKIP
 not ok 2 - a name that is none
-# app.cases:5: does not fit ./app
+# app.cases:5: does not match ./app
 #   <command line>:1: probe app:push has no argument m
 #   it is app:push(int n)" "without bpftrace what can be checked is, and the rest is skipped"
 like "$(BTGEN_BPFTRACE=/nowhere/bpftrace "$btgen" test app.cases)" 'ok 1 - right # SKIP .*/nowhere/bpftrace' "with the reason"

@@ -76,8 +76,8 @@ note: write a clause for each$' "one name with two types"
 is "$("$btgen" expand --for 0.23 -x "$app" -e "uprobe:__EXE__:$(line "$app" 21), uprobe:__EXE__:twice { print(vars.by); }" | sed -n 's/^uprobe.*{ print(\(.*\)); }$/\1/p' | sed 's/== [0-9]*/== N/')" \
 	'(int64)((reg("ip") & 4095) == N ? (uint64)reg("di") : (uint64)*(uint64 *)(reg("bp") - 8))' \
 	"one variable in two places: the address tells"
-like "$(said "uretprobe:__EXE__:scale { print(vars.by); }")" '^error: vars.NAME is for clauses of usdt probes and uprobes' "a return is no place"
-like "$(said 'BEGIN { print(vars.by); }')" '^error: vars.NAME is for clauses of usdt probes and uprobes' "nor is BEGIN"
+like "$(said "uretprobe:__EXE__:scale { print(vars.by); }")" '^error: vars.NAME needs a usdt probe or uprobe of the target' "a return is no place"
+like "$(said 'BEGIN { print(vars.by); }')" '^error: vars.NAME needs a usdt probe or uprobe of the target' "nor is BEGIN"
 like "$("$btgen" expand --for 0.23 -x "$app" -e "uprobe:__EXE__:$at { print(vars.copy.many); @ = vars.copy.many[5]; }" 2>&1)" \
 	'error: the array has 4 elements' "an index behind the end"
 
@@ -106,6 +106,6 @@ gcc -g -o "$tmp/twins" "$tmp/one.c" "$tmp/two.c" "$tmp/main.c"
 app=$tmp/twins
 second=$(nm "$app" | awk '$3 == "twin" { print $1 }' | sort | tail -1)
 like "$(said "uprobe:__EXE__:0x$second { print(1); }")" \
-	'^error: bpftrace cannot attach to 0x[0-9a-f]+: it is in one of several functions called twin, and bpftrace takes the first' \
+	'^error: bpftrace cannot attach to 0x[0-9a-f]+: several functions are called twin, and bpftrace may attach to another' \
 	"an address in a function whose name another one has"
 done_testing

@@ -237,7 +237,7 @@ ok "a trigger that no pair can have attaches" live_trace --keep 60s -f json --tr
 live_say 1
 sleep 0.3
 live_wait INT
-like "$(cat "$tmp/messages")" 'warning: --trigger latency: no pair of probes and no #pragma track has measured anything' "and says at the end that it could not"
+like "$(cat "$tmp/messages")" 'warning: --trigger latency: nothing was measured: no pair of probes, no #pragma track' "and says at the end that it could not"
 live_quit
 
 # --- a service that is started again ---

@@ -152,7 +152,7 @@ for how in "gcc -O0" "gcc -O2" "gcc -O3 -gdwarf-4" "clang -O2" "clang -O0"; do
 	is "$(counted | wc -l)" "$(wc -w <<<"$names")" "$how: all of them were seen"
 	is "$(counted)" "$(logged)" "$how: each is seen as often as the program was there"
 	ok "$how: of two static functions of one name the first is traced, and the other is named" grep -q \
-		'1 of 2 places of same is not traced: bpftrace takes the first of several functions called same, not this: same() at two.c:2' "$tmp/messages"
+		'1 of 2 places of same is not traced: bpftrace attaches to the first of several functions called same, not this: same() at two.c:2' "$tmp/messages"
 	is "$(grep 'hits/s' "$tmp/messages" | sed 's/^btgen:   //; s/: [^ ]* hits.*//' | grep -v -x "uprobe:[a-z_]*\|uprobe:acme::[a-z:]*\((int)\)\?\|uprobe:[a-z]*\.[ch]:[0-9]*\|interval.*\|.*\* ([0-9]* probes)")" "" "$how: the account of the cost has these names, too"
 done
 

@@ -122,14 +122,14 @@ EXPECT_REGEX ^epth
 END
 is "$rc" 1 "some fail: status 1"
 is "$(grep -c '^not ok' <<<"$out")" 8 "these do"
-is "$(grep -E '^# [^ ]' <<<"$out")" "# cases/q.cases:5: EXPECT depth 1: no line behind those expected before has it
-# cases/q.cases:10: EXPECT_NONE depth 3: a line has it
-# cases/q.cases:14: EXPECT_LEAST 4 depth: 3 lines have it
-# cases/q.cases:18: EXPECT_FILE cases/want.txt: the output is another
+is "$(grep -E '^# [^ ]' <<<"$out")" "# cases/q.cases:5: EXPECT depth 1: not found after the line of the previous EXPECT
+# cases/q.cases:10: EXPECT_NONE depth 3: found
+# cases/q.cases:14: EXPECT_LEAST 4 depth: found in 3 lines
+# cases/q.cases:18: EXPECT_FILE cases/want.txt: the output differs
 # btgen's exit status is 1
 # btgen's exit status is 1
 # RUN did not end within 2 s
-# cases/q.cases:35: EXPECT_REGEX ^epth: no line has it" "each for its reason"
+# cases/q.cases:35: EXPECT_REGEX ^epth: not found" "each for its reason"
 like "$out" "#   btgen: error: .*app:gone" "with what btgen reports"
 like "$out" "#   the program's own line" "and what the program prints"
 is "$(grep -A 5 'the wrong way' <<<"$out" | tail -n 3)" "#     depth 1
@@ -157,7 +157,7 @@ END
 is "$rc $(grep -vE '^#  ' <<<"$out")" "1 1..2
 ok 1 - pushes
 not ok 2 - a probe that is gone
-# cases/q.cases:5: does not fit ./$name
+# cases/q.cases:5: does not match ./$name
 # no case traces app:pop
 # no case traces app:woken" "-x: cases without a probe and probes without a case are named"
 test_of -x ./$name --all <<END

@@ -43,7 +43,7 @@ for program in plain dynamic turned plain-split dynamic-split; do
 	*) ok "bpftrace traces one of the two" false && continue ;;
 	esac
 	out=$("$live_sh" -c "./$program" -e 'uprobe:__EXE__:twin { @[args.n] = count(); }' 2>&1)
-	if grep -q 'error: bpftrace cannot attach to twin: .*may take another' <<<"$out"; then
+	if grep -q 'error: bpftrace cannot attach to twin: .*may attach to another' <<<"$out"; then
 		is "$program" dynamic-split "$program: it is not known, and refused"
 	else
 		is "$(counted <<<"$out")" "$own" "$program: the one that bpftrace takes, with its own parameter n"
@@ -52,12 +52,12 @@ for program in plain dynamic turned plain-split dynamic-split; do
 	fi
 	for line in local.c:1 global.c:2; do
 		case $line in "$file"*) continue ;; esac
-		like "$("$live_sh" -c "./$program" -e "uprobe:__EXE__@$line { @ = count(); }" 2>&1)" "error: bpftrace cannot attach to $line: .*may take another" \
+		like "$("$live_sh" -c "./$program" -e "uprobe:__EXE__@$line { @ = count(); }" 2>&1)" "error: bpftrace cannot attach to $line: .*may attach to another" \
 			"$program: no line of the other can be traced"
 	done
 	# As bpftrace and the clause may be, it has both or the first.
 	like "$("$live_sh" -c "./$program" -e 'uprobe:__EXE__:twi* { @[probe] = count(); }' 2>&1)" \
-		'warning: 1 of these functions may not be traced: bpftrace can take the first of several functions called twin' \
+		'warning: 1 of these functions may not be traced: bpftrace may attach only to the first of several called twin' \
 		"$program: a pattern may have one of them only, which is said"
 done
 done_testing

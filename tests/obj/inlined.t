@@ -88,41 +88,41 @@ else
 fi
 like "$(said again)" 'inlined cop(y|ies) of again\(\) (is|are) not seen by this probe: in again\(\)' "a function that calls itself has copies"
 
-# Clones and parts, as gcc names them.
+# Clones and parts, as gcc names them. (A function called clone would be exported for the C library.)
 cat >"$tmp/clones.c" <<'EOF'
 volatile int sink;
-__attribute__((noinline)) int clone(int n) { return n + sink; }
+__attribute__((noinline)) int shoot(int n) { return n + sink; }
 __attribute__((noinline)) int whole(int n) { return n - sink; }
 __attribute__((noinline)) int other(int n) { return n * sink; }
 __attribute__((noinline)) int rest(int n) { return n ^ sink; }
-int main(int argc, char **argv) { (void)argv; return clone(argc) + whole(argc) + other(argc) + rest(argc); }
+int main(int argc, char **argv) { (void)argv; return shoot(argc) + whole(argc) + other(argc) + rest(argc); }
 EOF
 gcc -O2 -g -o "$tmp/app" "$tmp/clones.c" || exit 1
-objcopy --redefine-sym clone=clone.isra.0 --redefine-sym other=whole.constprop.0 --redefine-sym rest=rest.part.0 "$tmp/app"
+objcopy --redefine-sym shoot=shoot.isra.0 --redefine-sym other=whole.constprop.0 --redefine-sym rest=rest.part.0 "$tmp/app"
 where() { printf '0x%x' "0x$(nm "$tmp/app" | sed -n "s/ T $1\$//p")"; }
-is "$(attached clone)" "$(where clone.isra.0)" "a function that is only there as a clone"
+is "$(attached shoot)" "$(where shoot.isra.0)" "a function that is only there as a clone"
 like "$("$btgen" expand --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = count(); }')" ":whole, uprobe:.*:$(where whole.constprop.0) " "a clone beside the function"
 like "$("$btgen" check -v --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = count(); }' 2>&1)" 'is clone whole.constprop.0' "-v names it"
 like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = sum(arg0); }' 2>&1)" \
 	'warning: 1 clone of whole\(\) is not seen by this probe, as its parameters may be others: whole.constprop.0  \[inlined\]' \
 	"it is not attached to where its registers may hold other things"
-like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:clone { @ = sum(arg0); }' 2>&1)" \
-	'warning: clone.isra.0 is a clone whose parameters may be others' "nor in silence where there is nothing else"
+like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:shoot { @ = sum(arg0); }' 2>&1)" \
+	'warning: shoot.isra.0 is a clone whose parameters may be others' "nor in silence where there is nothing else"
 is "$(said rest | grep -v '\^\|uprobe:')" "<command line>:1:1: error: no function rest in $tmp/app or its libraries
-btgen: note: rest.part.0 is a part that gcc has split off rest(): it does not run at each call" "a part of a function is none"
+btgen: note: rest.part.0 is a part that gcc split off rest(): not every call runs it" "a part of a function is none"
 # What gcc makes where no caller wants the result.
-like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:clone { print(retval); }' 2>&1)" \
-	'warning: retval may be whatever the register holds: .* clone.isra.0  \[argument\]' "a clone may have no result"
-like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:clone.isra.0 { print(retval); }' 2>&1)" \
-	'warning: retval may be whatever the register holds: .* clone.isra.0  \[argument\]' "nor by its symbol"
-is "$("$btgen" skeleton --for 0.23 -x "$tmp/app" uretprobe:clone | grep -c 'retval=')" 0 "-t does not print it"
+like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:shoot { print(retval); }' 2>&1)" \
+	'warning: retval may be whatever the register holds: .* shoot.isra.0  \[argument\]' "a clone may have no result"
+like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:shoot.isra.0 { print(retval); }' 2>&1)" \
+	'warning: retval may be whatever the register holds: .* shoot.isra.0  \[argument\]' "nor by its symbol"
+is "$("$btgen" skeleton --for 0.23 -x "$tmp/app" uretprobe:shoot | grep -c 'retval=')" 0 "-t does not print it"
 is "$("$btgen" skeleton --for 0.23 -x "$tmp/app" uretprobe:whole | grep -c 'retval=')" 2 "other results it prints"
-like "$("$btgen" run -n -x "$tmp/app" --calls clone 2>&1)" '"uretprobe:clone.isra.0"' "--calls has the name of the function for its return, too"
+like "$("$btgen" run -n -x "$tmp/app" --calls shoot 2>&1)" '"uretprobe:shoot.isra.0"' "--calls has the name of the function for its return, too"
 # Inside of a function bpftrace reads the parameters from where they were when it began.
 inside=$(printf '0x%x' $((0x$(nm "$tmp/app" | sed -n 's/ T whole$//p') + 4)))
 for at in whole+4 "$inside"; do
 	like "$("$btgen" check --for 0.27 -x "$tmp/app" -e "uprobe:__EXE__:$at { print(args.n); }" 2>&1)" \
-		'error: args are those of a call, which an address inside of a function is not: use vars.NAME' "$at: args.NAME is refused"
+		'error: args are those of a call, which an address inside a function is not: use vars.NAME' "$at: args.NAME is refused"
 	like "$("$btgen" check --for 0.27 -x "$tmp/app" -e "uprobe:__EXE__:$at { print(arg0); }" 2>&1)" \
 		'warning: argN is a register, .*: use vars.NAME  \[argument\]' "$at: argN is a register"
 done
