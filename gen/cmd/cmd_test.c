@@ -168,7 +168,8 @@ static const char *find_obstacle(struct arena *a, unsigned *version)
 	struct bpftrace bt;
 	struct privilege may;
 	if (bpftrace_find(a, &d, NULL, false, &bt) != 0)
-		return log.messages.n ? str_dup(a, log.messages.v[0].text) : "bpftrace is not installed";
+		return log.messages.n ? str_dup(a, log.messages.v[0].text)
+				      : "bpftrace is not installed";
 	*version = bt.version;
 	privilege_read(a, PROCFS, bt.path, &may);
 	return allowed_to_run(a, &d, &may, bt.version) ? NULL : str_dup(a, log.messages.v[0].text);

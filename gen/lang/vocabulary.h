@@ -166,7 +166,6 @@ struct word {
  */
 const struct word *vocabulary_word(struct str word);
 
-
 /** The builtin or function nearest to @word, which is none; NULL for none that is near. */
 const char *vocabulary_nearest(struct str word);
 

@@ -418,7 +418,7 @@ static void report_less(struct finder *f)
 	if (f->n_shadowed)
 		diag_warning(f->sk->diag, NULL,
 			     "%u place%s of " STR_FMT " %s skipped: bpftrace may attach to another "
-						      "of several functions called " STR_FMT,
+			     "of several functions called " STR_FMT,
 			     f->n_shadowed, f->n_shadowed == 1 ? "" : "s", STR_ARG(f->name),
 			     f->n_shadowed == 1 ? "is" : "are", STR_ARG(f->shadowed));
 	if (f->n_ifuncs)
