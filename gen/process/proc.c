@@ -445,22 +445,26 @@ struct str proc_name(const struct proc *p)
 	return str_from_offset(path, str_dir(path).n);
 }
 
+/** What its pidfd says; false where there is none. */
+static bool has_exited(const struct proc *p)
+{
+	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
+	return p->pidfd >= 0 && poll(&fd, 1, 0) > 0;
+}
+
 bool proc_is_same(const struct proc *p)
 {
 	struct stat_line st;
-	if (p->pidfd >= 0) {
-		struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
-		if (poll(&fd, 1, 0) > 0)
-			return false;
-	}
-	return read_stat(p->arena, p->procfs, p->pid, &st) && st.start_time == p->start_time &&
-	       !has_ended(st.state);
+	return !has_exited(p) && read_stat(p->arena, p->procfs, p->pid, &st) &&
+	       st.start_time == p->start_time && !has_ended(st.state);
 }
 
 bool proc_is_replaced(const struct proc *p)
 {
 	struct stat_line st;
-	return read_stat(p->arena, p->procfs, p->pid, &st) && st.start_time != p->start_time;
+	// In the same clock tick only the pidfd tells them apart.
+	return read_stat(p->arena, p->procfs, p->pid, &st) &&
+	       (st.start_time != p->start_time || (has_exited(p) && !has_ended(st.state)));
 }
 
 bool proc_runs_same_file(const struct proc *p)
