@@ -542,3 +542,13 @@ struct str dwfilter_strings(struct dwsrc *src)
 {
 	return open_index(src)->str;
 }
+
+bool dwfilter_may_have(struct dwsrc *src, struct str text)
+{
+	const struct dwindex *ix = open_index(src);
+	const struct str *in[] = {&ix->str, &ix->line_str, &ix->info};
+	bool has = !ix->is_plain || !text.n;
+	for (size_t i = 0; i < 3 && !has; i++)
+		has = in[i]->n && memmem(in[i]->p, in[i]->n, text.p, text.n);
+	return has;
+}

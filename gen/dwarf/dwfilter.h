@@ -20,5 +20,7 @@ bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dw
 		   void *ctx);
 /** .debug_str, decompressed; empty when the debug information is not plain. */
 struct str dwfilter_strings(struct dwsrc *src);
+/** False when no name in the debug information has @text in it. */
+bool dwfilter_may_have(struct dwsrc *src, struct str text);
 
 #endif

@@ -12,13 +12,16 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "kernel/bpfobject.h"
+#include "kernel/breakpoint.h"
 
 struct cost_program {
 	int fd;
 	uint32_t id;
-	size_t probe;	      // its index
-	struct cost_sum last; // as the kernel had it
+	size_t probe;		  // its index
+	double emulated, stepped; // breakpoints of a hit
+	struct cost_sum last;	  // as the kernel had it
 };
 
 struct opening {
@@ -167,7 +170,8 @@ static bool take_program(void *ctx, int fd)
 		is_new = o->cost->programs.v[i].id != info.id;
 	if (is_new)
 		vec_push(o->cost->arena, &o->cost->programs,
-			 (struct cost_program){fd, info.id, probe_of(o, fd, &info), {0}});
+			 (struct cost_program){
+			     .fd = fd, .id = info.id, .probe = probe_of(o, fd, &info)});
 	else
 		close(fd);
 	return true;
@@ -187,9 +191,35 @@ static void read_programs(struct cost *c)
 		struct bpf_prog_info info = {0};
 		uint32_t n = sizeof(info);
 		if (bpf_obj_get_info_by_fd(program->fd, &info, &n) == 0)
-			program->last = (struct cost_sum){info.run_cnt, info.run_time_ns};
+			program->last =
+			    (struct cost_sum){.hits = info.run_cnt, .ns = info.run_time_ns};
 		p->sum.hits += program->last.hits;
 		p->sum.ns += program->last.ns;
+		p->sum.emulated += program->emulated * (double)program->last.hits;
+		p->sum.stepped += program->stepped * (double)program->last.hits;
+	}
+}
+
+/** What a hit of @p takes. Programs of one place share its breakpoint, which is the first one's. */
+static void count_breakpoints(struct cost *c, struct cost_program *p, const breakpoints *all,
+			      struct map *taken)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct breakpoint *b = &all->v[i];
+		if (b->program != p->id)
+			continue;
+		bool is_first = !b->place.n || map_add(c->arena, taken, b->place);
+		p->emulated += b->is_return + is_first * (1 - b->stepped);
+		p->stepped += is_first * b->stepped;
+		n++;
+	}
+	if (n) {
+		p->emulated /= n;
+		p->stepped /= n;
+	} else if (c->probes.v[p->probe].of.n_traps) { // not to be seen: as if half were stepped
+		p->stepped = 0.5;
+		p->emulated = c->probes.v[p->probe].of.n_traps - p->stepped;
 	}
 }
 
@@ -198,6 +228,11 @@ bool cost_open(struct cost *c, pid_t pid, const cost_names *names)
 	struct opening o = {.cost = c, .names = names};
 	int error = bpfobject_walk(pid, BPFOBJECT_PROGRAM, take_program, &o);
 	btf__free(o.btf);
+	breakpoints all = {0};
+	struct map taken = {0};
+	breakpoint_read(c->arena, pid, &all);
+	for (size_t i = 0; i < c->programs.n; i++)
+		count_breakpoints(c, &c->programs.v[i], &all, &taken);
 	read_programs(c);
 	c->began = c->now;
 	for (size_t i = 0; i < c->probes.n; i++)
@@ -210,7 +245,7 @@ bool cost_open(struct cost *c, pid_t pid, const cost_names *names)
 
 void cost_read(struct cost *c)
 {
-	if (!c->trap_ns)
+	if (!c->trap_ns.emulated)
 		c->trap_ns = trapcost_end(&c->trap);
 	read_programs(c);
 }
@@ -225,7 +260,9 @@ static struct used used_by(const struct cost *c, const struct cost_probe *p, boo
 {
 	struct cost_sum before = all ? p->first : p->before;
 	double hits = (double)(p->sum.hits - before.hits), ns = (double)(p->sum.ns - before.ns);
-	return (struct used){p, hits, ns + hits * p->of.n_traps * c->trap_ns};
+	ns += (p->sum.emulated - before.emulated) * c->trap_ns.emulated;
+	ns += (p->sum.stepped - before.stepped) * c->trap_ns.stepped;
+	return (struct used){p, hits, ns};
 }
 
 /** Between the two reads, in ns. */

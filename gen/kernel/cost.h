@@ -30,7 +30,8 @@ typedef VEC(struct cost_name) cost_names;
 struct cost_sum {
 	uint64_t
 	    hits; /**< runs of its programs, of which it has one for each clause that is not merged */
-	uint64_t ns; /**< without the breakpoints */
+	uint64_t ns;		  /**< without the breakpoints */
+	double emulated, stepped; /**< breakpoints, kernel/breakpoint.h */
 };
 
 /** One of them, or several that cannot be told apart. */
@@ -43,9 +44,9 @@ struct cost_program;
 
 struct cost {
 	struct arena *arena;
-	int stats;	      /**< keeps the kernel counting, or -1 */
-	struct trapcost trap; /**< is being measured */
-	double trap_ns;	      /**< of a breakpoint; 0: not known yet */
+	int stats;		    /**< keeps the kernel counting, or -1 */
+	struct trapcost trap;	    /**< is being measured */
+	struct trapcost_ns trap_ns; /**< zeros: not known yet */
 	VEC(struct cost_probe) probes;
 	VEC(struct cost_program) programs;
 	uint64_t began, before,

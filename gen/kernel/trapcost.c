@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -18,14 +19,29 @@
 
 #include "process/proc.h"
 
-#define USUAL_NS 500 // of a breakpoint: make bench, row hits
-#define HITS 1000
-#define ROUNDS 5 // the fastest is meant: others were interrupted
+enum {
+	HITS = 15,
+	CACHE =
+	    2
+	    << 20, // bytes that push what the kernel needs for a hit out of the caches next to a processor
+};
 
-/** As the site of a probe: a nop. */
+static const struct trapcost_ns usual = {800, 10000};
+
+/** As the site of a probe: the kernel does a nop itself. */
 static __attribute__((noinline)) void site(void)
 {
 	__asm__ volatile("nop");
+}
+
+/** Of this it has to make a step (kernel/breakpoint.h). */
+static __attribute__((noinline)) void stepped_site(void)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("test %eax, %eax");
+#else
+	__asm__ volatile("nop");
+#endif
 }
 
 static uint64_t time_ns(void)
@@ -35,28 +51,49 @@ static uint64_t time_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static double hit_ns(void)
+static int compare(const void *x, const void *y)
 {
-	double least = 1e18;
-	for (int round = 0; round < ROUNDS; round++) {
-		uint64_t from = time_ns();
-		for (int i = 0; i < HITS; i++)
-			site();
-		double ns = (double)(time_ns() - from) / HITS;
-		least = ns < least ? ns : least;
-	}
-	return least;
+	double a = *(const double *)x, b = *(const double *)y;
+	return a < b ? -1 : a > b;
 }
 
-/** Where site() is in the program's file, from the first object that is loaded, which is the program. */
-static int take_object(struct dl_phdr_info *info, size_t size, void *ret)
+/** The median: some were interrupted. @is_cold: after other work than that of the kernel. */
+static double median_ns(void (*hit)(void), bool is_cold)
 {
-	uintptr_t at = (uintptr_t)site - info->dlpi_addr;
+	static unsigned char memory[CACHE];
+	double ns[HITS];
+	for (int i = 0; i < HITS; i++) {
+		for (size_t at = 0; is_cold && at < CACHE; at += 64)
+			*(volatile unsigned char *)&memory[at] += 1;
+		uint64_t from = time_ns();
+		hit();
+		ns[i] = (double)(time_ns() - from);
+	}
+	qsort(ns, HITS, sizeof(*ns), compare);
+	return ns[HITS / 2];
+}
+
+/** Programs that hit probes all the time, and others between whose hits is work of their own: half of each. */
+static double hit_ns(void (*hit)(void))
+{
+	return (median_ns(hit, false) + median_ns(hit, true)) / 2;
+}
+
+struct place {
+	uintptr_t address;
+	uint64_t offset; // in the program's file
+};
+
+/** From the first object that is loaded, which is the program. */
+static int take_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct place *place = ctx;
+	uintptr_t at = place->address - info->dlpi_addr;
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		if (p->p_type == PT_LOAD && at >= p->p_vaddr && at - p->p_vaddr < p->p_filesz)
-			*(uint64_t *)ret = at - p->p_vaddr + p->p_offset;
+			place->offset = at - p->p_vaddr + p->p_offset;
 	}
 	return 1;
 }
@@ -99,17 +136,17 @@ static int open_uprobe(uint64_t offset)
 	return event;
 }
 
-static double measure(void)
+static double measure(void (*hit)(void), double usual_ns)
 {
-	uint64_t offset = 0;
-	dl_iterate_phdr(take_object, &offset);
-	double without = hit_ns();
-	int event = open_uprobe(offset);
+	struct place place = {.address = (uintptr_t)hit};
+	dl_iterate_phdr(take_object, &place);
+	double without = median_ns(hit, false);
+	int event = open_uprobe(place.offset);
 	if (event < 0)
-		return USUAL_NS;
-	double with = hit_ns();
+		return usual_ns;
+	double with = hit_ns(hit);
 	close(event);
-	return with > without ? with - without : USUAL_NS;
+	return with > without ? with - without : usual_ns;
 }
 
 void trapcost_begin(struct trapcost *t)
@@ -122,7 +159,10 @@ void trapcost_begin(struct trapcost *t)
 	t->child = fork();
 	if (t->child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		double ns = getppid() == parent ? measure() : 0;
+		struct trapcost_ns ns = usual;
+		if (getppid() == parent)
+			ns = (struct trapcost_ns){measure(site, usual.emulated),
+						  measure(stepped_site, usual.stepped)};
 		_exit(write(ends[1], &ns, sizeof(ns)) != sizeof(ns));
 	}
 	close(ends[1]);
@@ -133,13 +173,13 @@ void trapcost_begin(struct trapcost *t)
 	}
 }
 
-double trapcost_end(struct trapcost *t)
+struct trapcost_ns trapcost_end(struct trapcost *t)
 {
-	double ns;
+	struct trapcost_ns ns;
 	if (!t->child)
-		return USUAL_NS;
+		return usual;
 	if (read(t->result, &ns, sizeof(ns)) != sizeof(ns))
-		ns = USUAL_NS;
+		ns = usual;
 	close(t->result);
 	kill(t->child, SIGKILL);
 	while (waitpid(t->child, NULL, 0) < 0 && errno == EINTR)

@@ -4,20 +4,25 @@
 
 #include <sys/types.h>
 
+/** ns a hit: the mean of one in a loop and one after other work. */
+struct trapcost_ns {
+	double emulated, stepped; /**< by the instruction, kernel/breakpoint.h */
+};
+
 struct trapcost {
 	pid_t child; /**< who measures it, or 0 */
 	int result;  /**< a pipe from there */
 };
 
 /**
- * Begins to measure, in a process of its own, on a function of btgen's. It takes a quarter of a second,
+ * Begins to measure, in a process of its own, on functions of btgen's. It takes half a second,
  * most of which the kernel waits.
  */
 void trapcost_begin(struct trapcost *t);
 /**
- * ns that a uprobe takes a hit, without the program that it starts: as measured, or a usual value if that is not
- * done or may not be. Ends the process.
+ * What a uprobe takes a hit, without the program that it starts, as measured, or usual values if that is not done or
+ * may not be. Ends the process.
  */
-double trapcost_end(struct trapcost *t);
+struct trapcost_ns trapcost_end(struct trapcost *t);
 
 #endif

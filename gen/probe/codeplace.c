@@ -1,8 +1,10 @@
 #include "probe/codeplace.h"
 
+#include <ctype.h>
 #include <dwarf.h>
 #include <limits.h>
 
+#include "dwarf/dwfilter.h"
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
@@ -114,11 +116,26 @@ bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 	return n_functions > 0;
 }
 
+/** A word that the debug information of a function called @name has: of "acme::put<int>(char *)" it is put or int. */
+static struct str word_of(struct str name)
+{
+	struct str word = str_slice(name, 0, str_find(name, '('));
+	for (size_t n; (n = str_find(word, ':')) < word.n;)
+		word = str_from_offset(word, n + 1);
+	size_t n = 0;
+	while (n < word.n && (isalnum((unsigned char)word.p[n]) || word.p[n] == '_'))
+		n++;
+	return str_slice(word, 0, n);
+}
+
 bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name, struct codeplaces *ret)
 {
 	struct finder f = {.a = a, .name = name, .ret = ret};
 	const struct dwinlined *d;
 	*ret = (struct codeplaces){0};
+	// An index of all of its code takes ten times as long.
+	if (!dwsrc_open_whole(bin->src) || !dwfilter_may_have(bin->src, word_of(name)))
+		return false;
 	for (size_t i = 0; (d = dwsite_inlined_next(bin->src, &i));)
 		if (is_meant(&f, d))
 			add_copies(&f, d);

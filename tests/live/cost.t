@@ -20,6 +20,16 @@ static __attribute__((noinline)) long function(long n)
 	__asm__ volatile("");
 	return n + 1;
 }
+#ifdef __x86_64__
+/* One begins with an instruction that the kernel does itself, the other with one that it has to step. */
+void pushed(void);
+void tested(void);
+__asm__(".type pushed, @function\npushed: push %rax\n pop %rax\n ret\n.size pushed, .-pushed\n"
+	".type tested, @function\ntested: test %eax, %eax\n ret\n.size tested, .-tested\n");
+#else
+static void pushed(void) { }
+static void tested(void) { }
+#endif
 static double now(void)
 {
 	struct timespec t;
@@ -37,6 +47,8 @@ int main(void)
 			USDT_PROBE(app, often, i);
 			USDT_PROBE(app, also, i);
 			sum = function(sum);
+			pushed();
+			tested();
 		}
 		while (strcmp(word, "run") == 0 && now() < from + (double)n) {
 			for (int i = 0; i < 100; i++, hits++)
@@ -148,6 +160,22 @@ is "$(account | grep usdt)" "usdt:app:also 700
 usdt:app:often 700" "the probes of a pattern have their names"
 is "$(jq -r 'select(.cost) | [.cost.probes[] | select(.ns_per_hit > 200)] | length' "$tmp/trace")" 3 "and their breakpoints are counted"
 live_quit
+
+# What a breakpoint takes depends on the instruction under it.
+if [ "$(uname -m)" = x86_64 ]; then
+	live_start "$tmp/app"
+	printf 'uprobe:__EXE__:pushed { @a = count(); }\nuprobe:__EXE__:tested { @b = count(); }\n' >"$tmp/step.bt"
+	ok "functions attach" live_trace "$live_pid" -f json --max-cost 900% "$tmp/step.bt"
+	live_say "fire 700"
+	wait_for 30 grep -q 'done' "$tmp/answers"
+	wait_for 10 live_still
+	sleep 1.5
+	live_wait INT
+	ok "one that begins with a step costs more" jq -se 'map(select(.cost))[0].cost.probes | map({(.probe): .ns_per_hit}) | add | ."uprobe:tested" > 1.3 * ."uprobe:pushed"' "$tmp/trace"
+	live_quit
+else
+	skip "steps of breakpoints" "they are known of x86-64 only"
+fi
 
 # --- an estimate ---
 

@@ -1,0 +1,112 @@
+#include "kernel/breakpoint.h"
+
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "process/proc.h"
+
+/** Is the instruction one that the kernel does itself? */
+static bool is_emulated(const uint8_t *code)
+{
+#if defined(__x86_64__)
+	if (*code == 0x41) // push %r8 to %r15
+		return (code[1] & 0xf8) == 0x50;
+	if (*code == 0x0f) // jcc
+		return (code[1] & 0xf0) == 0x80;
+	return *code == 0x90 || (*code & 0xf8) == 0x50 || (*code & 0xf0) == 0x70 || *code == 0xe8 ||
+	       *code == 0xe9 || *code == 0xeb;
+#else
+	(void)code;
+	return true; // not measured
+#endif
+}
+
+struct reading {
+	struct arena *arena;
+	pid_t pid;
+	breakpoints *ret;
+	struct str path; // the last one
+	int file;	 // or -1
+};
+
+/** 1 or 0; 0.5 if the file does not say. */
+static double stepped_at(struct reading *r, struct str path, uint64_t offset)
+{
+	uint8_t code[2];
+	uint64_t size;
+	const char *why;
+	if (!str_eq(r->path, path)) {
+		if (r->file >= 0)
+			close(r->file);
+		r->path = str_copy(r->arena, path);
+		r->file = file_open(NULL, str_dup(r->arena, path), &size, &why);
+	}
+	if (r->file < 0 || !file_read_at(r->file, code, sizeof(code), offset))
+		return 0.5;
+	return is_emulated(code) ? 0 : 1;
+}
+
+/** A perf event. */
+static bool take_event(struct reading *r, int fd)
+{
+	char path[4096] = "";
+	uint32_t n = sizeof(path), program = 0, kind = 0;
+	unsigned long long offset = 0, addr;
+	if (bpf_task_fd_query(r->pid, fd, 0, path, &n, &program, &kind, &offset, &addr) != 0 ||
+	    (kind != BPF_FD_TYPE_UPROBE && kind != BPF_FD_TYPE_URETPROBE))
+		return false;
+	struct breakpoint one = {program, kind == BPF_FD_TYPE_URETPROBE,
+				 str_printf(r->arena, "%s:%llu", path, offset),
+				 stepped_at(r, str_from(path), offset)};
+	vec_push(r->arena, r->ret, one);
+	return true;
+}
+
+/** A link to many places, which /proc/PID/fdinfo has since Linux 6.17, below "cookie offset ref_ctr_offset". */
+static void take_link(struct reading *r, struct str text)
+{
+	struct breakpoint many = {0};
+	struct str path = STR("");
+	unsigned n = 0;
+	while (text.n) {
+		struct str line = str_take_line(&text), rest = line;
+		uint64_t offset;
+		if (str_take(&rest, STR("link_type:\turetprobe_multi")))
+			many.is_return = true;
+		else if (str_take(&rest, STR("prog_id:\t")) && str_to_u64(rest, &offset))
+			many.program = (uint32_t)offset;
+		else if (str_take(&rest, STR("path:\t")))
+			path = rest;
+		rest = str_trim(str_from_offset(line, str_find(line, '\t')));
+		if (path.n && str_take(&rest, STR("0x")) &&
+		    sscanf(str_dup(r->arena, rest), "%" SCNx64, &offset) == 1) {
+			many.stepped += stepped_at(r, path, offset);
+			n++;
+		}
+	}
+	many.stepped /= n ? n : 1;
+	if (n)
+		vec_push(r->arena, r->ret, many);
+}
+
+void breakpoint_read(struct arena *a, pid_t pid, breakpoints *ret)
+{
+	struct reading r = {.arena = a, .pid = pid, .ret = ret, .file = -1};
+	int directory = proc_open_file(PROCFS, pid, "fdinfo");
+	DIR *dir = directory < 0 ? NULL : fdopendir(directory);
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		struct str text;
+		if (!take_event(&r, atoi(e->d_name)) &&
+		    proc_read(a, PROCFS, pid, arena_printf(a, "fdinfo/%s", e->d_name), &text))
+			take_link(&r, text);
+	}
+	if (dir)
+		closedir(dir);
+	if (r.file >= 0)
+		close(r.file);
+}

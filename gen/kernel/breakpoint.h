@@ -1,0 +1,31 @@
+/**
+ * breakpoint - where the uprobes of another process are, and whether the kernel has to single-step there.
+ *
+ * A uprobe replaces an instruction by a breakpoint. What the kernel then does itself (on x86-64 nop, push, jumps and calls:
+ * branch_setup_xol_ops(), push_setup_xol_ops() of Linux 6.18) takes half a microsecond. Any other instruction runs out of line, with
+ * a second exception behind it: 10 us in a virtual machine. A USDT probe is a nop; a function begins with anything.
+ */
+#ifndef KERNEL_BREAKPOINT_H
+#define KERNEL_BREAKPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+/** Breakpoints that start the BPF program with this number: one, or those of a pattern. */
+struct breakpoint {
+	uint32_t program;
+	bool is_return;	  /**< it runs when the function returns */
+	struct str place; /**< file and offset of the one, empty of several */
+	double stepped;	  /**< which part of them is single-stepped, 0 to 1 */
+};
+typedef VEC(struct breakpoint) breakpoints;
+
+/** Adds those of the process @pid, as far as the kernel and the files let us see them. */
+void breakpoint_read(struct arena *a, pid_t pid, breakpoints *ret);
+
+#endif
