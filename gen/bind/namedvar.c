@@ -98,28 +98,29 @@ static bool has_more(const struct spot *s, const struct argloc_var *v, uint64_t 
 	return false;
 }
 
-/** The number of the register that callers pass it in, -1: in none. */
-static int passed_in(const struct spot *s, const struct argloc_var *v)
+/** What is known of it as a parameter of the function that is called; NULL: nothing. */
+static const struct funcarg *find_param(const struct spot *s, const struct argloc_var *v)
 {
 	for (size_t i = 0; s->params && i < s->params->list.n; i++)
-		if (str_eq(s->params->list.v[i].arg.name, v->name) &&
-		    s->params->list.v[i].number >= 0)
-			return funcargs_register(s->src->img->machine, s->params->list.v[i].number);
-	return -1;
+		if (str_eq(s->params->list.v[i].arg.name, v->name) && is_parameter(v) &&
+		    !is_inlined(s))
+			return &s->params->list.v[i];
+	return NULL;
 }
 
 /** Before the function has put its parameters where its code has them. */
 static const char *read_in_prologue(struct arena *a, const struct spot *s, const struct argloc *l,
 				    struct argloc_var *v)
 {
-	bool is_param = is_parameter(v) && !is_inlined(s);
-	int reg = is_param ? passed_in(s, v) : -1;
+	const struct funcarg *param = find_param(s, v);
+	int reg = param && param->number >= 0
+		      ? funcargs_register(s->src->img->machine, param->number)
+		      : -1;
 	bool is_there = reg >= 0 && v->kind == ARGLOC_REG && v->reg == reg;
-	// Above the frame: the caller has put it there.
-	if (is_there || (is_param && v->kind == ARGLOC_MEM && v->at.is_of_frame &&
+	if (is_there || (param && param->is_above && v->kind == ARGLOC_MEM && v->at.is_of_frame &&
 			 l->frame.is_cfa && v->off >= l->frame.cfa_off))
 		return NULL;
-	if (l->scope->pc != s->rows.entry || !is_param)
+	if (l->scope->pc != s->rows.entry || !param)
 		return "the function has not stored it yet";
 	if (reg < 0)
 		return "it is not passed in one register";

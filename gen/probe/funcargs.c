@@ -245,8 +245,10 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 		   const struct place *places, bool is_local)
 {
 	int *rule = arena_calloc(a, f->list.n + 1, sizeof(*rule));
-	for (size_t i = 0; i < f->list.n; i++)
+	for (size_t i = 0; i < f->list.n; i++) {
 		rule[i] = next_number(c, f->list.v[i].arg.type);
+		f->list.v[i].is_above = places[i].kind == PLACE_ABOVE && c->is_certain;
+	}
 	bool is_own = false;
 	for (size_t i = 0; i < f->list.n; i++) {
 		const struct place *p = &places[i];
@@ -258,6 +260,7 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 	for (size_t i = 0; i < f->list.n; i++) {
 		const struct place *p = &places[i];
 		int by_rule = is_own ? -1 : rule[i];
+		f->list.v[i].is_above &= !is_own;
 		struct ctype *t = ctype_strip(f->list.v[i].arg.type);
 		// Callers in other files rely on the convention, whatever the compiler made of the rest.
 		f->list.v[i].expected = p->kind == PLACE_UNKNOWN && !is_local ? rule[i] : -1;
