@@ -240,4 +240,10 @@ for f in moves unmarked; do
 	is "$(why "$f" args.both.y)" "it is not passed in one register" "$f: nor do its pieces"
 	like "$(line "$f" args.number)" "note: the nearest place where it can be read is $f\+0x[0-9a-f]+ \(p.rs:[0-9]\), with vars.NAME" "$f: where they can be read is said"
 done
+# The same file with its bytes changed: nothing is expected but an end.
+if [ -x "$build/tests/fuzz/types" ]; then
+	is "$("$build/tests/fuzz/types" "$app" 300 1 2>&1 | tail -n 20)" "300 inputs read" "damaged pieces"
+else
+	skip "damaged pieces" "tests/fuzz/types is not built"
+fi
 done_testing
