@@ -56,7 +56,9 @@ struct attach_clause {
 	bool is_wrong;	 /**< an error was reported about what it is bound to */
 	/** Of uprobes of functions: the first one's parameters, where args.NAME asks for them; or NULL. */
 	const struct funcargs *params;
-	struct map vars; /**< of vars.NAME: name -> struct namedvar, bind/namedvar.h */
+	VEC(struct node *)
+	unpassed;	 /**< uses of args.NAME that no argN reads: for bind/namedvar.h */
+	struct map vars; /**< of vars.NAME and those: node -> struct namedvar, bind/namedvar.h */
 };
 
 /** What keeps the program to its process: the one answer to whether bpftrace is given -p. */

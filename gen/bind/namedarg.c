@@ -235,7 +235,7 @@ const struct probearg *namedarg_find(const struct bind *b, const struct attach_c
 {
 	size_t i;
 	const struct funcarg *param = c->params ? find_param(c->params, namedarg_name(name)) : NULL;
-	if (param) {
+	if (param && param->number >= 0) {
 		*index = (unsigned)param->number;
 		return &param->arg;
 	}
@@ -283,30 +283,22 @@ static struct funcargs *read_params(const struct bind *b, const struct context_p
 	return funcargs_read(p->src, p->addr, f) ? f : NULL;
 }
 
-/** Nobody knows where parameter @arg of @f is: why, and what can be done. */
+/** The debug information does not say where parameter @arg of @f is. */
 static bool report_unplaced(const struct bind *b, const struct diag_place *at,
 			    const struct funcargs *f, const struct funcarg *arg)
 {
-	struct str name = arg->arg.name;
-	if (arg->expected >= 0)
-		diag_error(b->diag, at,
-			   "the debug information has no location for parameter " STR_FMT
-			   " of " STR_FMT "(): if the function uses it, it is arg%d",
-			   STR_ARG(name), STR_ARG(f->function), arg->expected);
-	else
-		diag_error(
-		    b->diag, at,
-		    "bpftrace cannot read parameter " STR_FMT " of " STR_FMT
-		    "(): it is not in a register that argN reads, or its location is unknown",
-		    STR_ARG(name), STR_ARG(f->function));
+	diag_error(b->diag, at,
+		   "the debug information has no location for parameter " STR_FMT " of " STR_FMT
+		   "(): if the function uses it, it is arg%d",
+		   STR_ARG(arg->arg.name), STR_ARG(f->function), arg->expected);
 	return diag_note(b->diag, NULL, "it is " STR_FMT,
 			 STR_ARG(funcargs_declaration(b->arena, f)));
 }
 
 /** A use of a parameter that each of the functions must have, in one register and of one type. */
-static bool check_param(const struct bind *b, const struct attach_clause *c,
-			const struct token *use)
+static bool check_param(const struct bind *b, struct attach_clause *c, struct node *named)
 {
+	const struct token *use = named->name;
 	struct str name = namedarg_name(use);
 	struct diag_place at = tok_place(use);
 	const struct funcarg *first = NULL;
@@ -323,7 +315,7 @@ static bool check_param(const struct bind *b, const struct attach_clause *c,
 			return diag_note(b->diag, NULL, "it is " STR_FMT,
 					 STR_ARG(funcargs_declaration(b->arena, f)));
 		}
-		if (now->number < 0)
+		if (now->number < 0 && now->expected >= 0)
 			return report_unplaced(b, &at, f, now);
 		first = first ? first : now;
 		if (now->number != first->number ||
@@ -333,6 +325,8 @@ static bool check_param(const struct bind *b, const struct attach_clause *c,
 					  ": write two clauses",
 					  STR_ARG(name));
 	}
+	if (first && first->number < 0)
+		vec_push(b->arena, &c->unpassed, named);
 	return true;
 }
 
@@ -350,7 +344,7 @@ static bool resolve_params(const struct bind *b, struct attach_clause *c)
 		const struct token *use = c->clause->named_args.v[i]->name;
 		struct diag_place at = tok_place(use);
 		if (c->params)
-			good &= check_param(b, c, use);
+			good &= check_param(b, c, c->clause->named_args.v[i]);
 		else if (!dialect_has_function_args(b->given->version) && c->near.places.n)
 			good = diag_error(b->diag, &at,
 					  "bpftrace " DIALECT_FMT

@@ -20,6 +20,7 @@ struct spot {
 	struct argloc loc;
 	struct dwrows rows;
 	struct funcargs *params; // of the function; NULL: not known
+	bool is_call;		 // its entry, of which only the parameters are asked for
 };
 
 /** A variable at one address. */
@@ -98,28 +99,41 @@ static bool has_more(const struct spot *s, const struct argloc_var *v, uint64_t 
 	return false;
 }
 
-/** The number of the register that callers pass it in, -1: in none. */
-static int passed_in(const struct spot *s, const struct argloc_var *v)
+/** What is known of it as a parameter of the function that is called; NULL: nothing. */
+static const struct funcarg *find_param(const struct spot *s, const struct argloc_var *v)
 {
 	for (size_t i = 0; s->params && i < s->params->list.n; i++)
-		if (str_eq(s->params->list.v[i].arg.name, v->name) &&
-		    s->params->list.v[i].number >= 0)
-			return funcargs_register(s->src->img->machine, s->params->list.v[i].number);
-	return -1;
+		if (str_eq(s->params->list.v[i].arg.name, v->name) && is_parameter(v) &&
+		    !is_inlined(s))
+			return &s->params->list.v[i];
+	return NULL;
+}
+
+/** Does one location of the whole function hold at its first instruction, too? probe/funcargs.c has the reason. */
+static bool is_there_at_once(const struct spot *s, const struct argloc *l,
+			     const struct argloc_var *v)
+{
+	bool ret = s->rows.has_no_prologue && !v->at.is_of_frame;
+	for (size_t i = 0; i < v->at.steps.n; i++)
+		ret &= v->at.steps.v[i].op != LOCEXPR_REGISTER ||
+		       v->at.steps.v[i].n != l->frame.cfa_reg;
+	return ret;
 }
 
 /** Before the function has put its parameters where its code has them. */
 static const char *read_in_prologue(struct arena *a, const struct spot *s, const struct argloc *l,
 				    struct argloc_var *v)
 {
-	bool is_param = is_parameter(v) && !is_inlined(s);
-	int reg = is_param ? passed_in(s, v) : -1;
+	const struct funcarg *param = find_param(s, v);
+	int reg = param && param->number >= 0
+		      ? funcargs_register(s->src->img->machine, param->number)
+		      : -1;
 	bool is_there = reg >= 0 && v->kind == ARGLOC_REG && v->reg == reg;
-	// Above the frame: the caller has put it there.
-	if (is_there || (is_param && v->kind == ARGLOC_MEM && v->at.is_of_frame &&
-			 l->frame.is_cfa && v->off >= l->frame.cfa_off))
+	if (is_there || (param && is_there_at_once(s, l, v)) ||
+	    (param && param->is_above && v->kind == ARGLOC_MEM && v->at.is_of_frame &&
+	     l->frame.is_cfa && v->off >= l->frame.cfa_off))
 		return NULL;
-	if (l->scope->pc != s->rows.entry || !is_param)
+	if (l->scope->pc != s->rows.entry || !param)
 		return "the function has not stored it yet";
 	if (reg < 0)
 		return "it is not passed in one register";
@@ -189,7 +203,7 @@ static bool find_local(struct spot *s, struct str name, struct found *ret)
 	const struct argloc_var *v = NULL;
 	for (size_t i = 0; i < s->loc.vars.n; i++) {
 		const struct argloc_var *one = &s->loc.vars.v[i];
-		if (!str_eq(one->name, name))
+		if (!str_eq(one->name, name) || (s->is_call && !is_parameter(one)))
 			continue;
 		if (v && one->block == v->block)
 			ret->why_not = "several variables of its block have that name";
@@ -197,6 +211,8 @@ static bool find_local(struct spot *s, struct str name, struct found *ret)
 	}
 	if (v)
 		ret->var = *v;
+	if (ret->why_not)
+		ret->var.type = NULL;
 	return v && !dwsrc_flag(&ret->var.die, DW_AT_declaration);
 }
 
@@ -325,11 +341,19 @@ static bool report_unreadable(const struct bind *b, const struct token *use, con
 {
 	struct diag_place at = tok_place(use);
 	uint64_t near = find_nearest(b, s, f);
-	diag_error(b->diag, &at, "cannot read variable " STR_FMT " at " STR_FMT ": %s",
-		   STR_ARG(use->text), STR_ARG(place_name(b, s, s->site.pc)), why);
+	if (s->is_call)
+		diag_error(b->diag, &at,
+			   "bpftrace cannot read parameter " STR_FMT " of " STR_FMT "(): %s",
+			   STR_ARG(use->text), STR_ARG(s->site.function), why);
+	else
+		diag_error(b->diag, &at, "cannot read variable " STR_FMT " at " STR_FMT ": %s",
+			   STR_ARG(use->text), STR_ARG(place_name(b, s, s->site.pc)), why);
+	if (s->is_call && s->params)
+		diag_note(b->diag, NULL, "it is " STR_FMT,
+			  STR_ARG(funcargs_declaration(b->arena, s->params)));
 	if (near)
-		diag_note(b->diag, NULL, "the nearest place where it can be read is " STR_FMT,
-			  STR_ARG(place_name(b, s, near)));
+		diag_note(b->diag, NULL, "the nearest place where it can be read is " STR_FMT "%s",
+			  STR_ARG(place_name(b, s, near)), s->is_call ? ", with vars.NAME" : "");
 	return false;
 }
 
@@ -394,6 +418,63 @@ static const char *why_not_type(struct ctype *t, const struct locexpr *e, bool *
 	return NULL;
 }
 
+struct search {
+	const struct node *of, *ret;
+};
+
+static bool try_member(void *ctx, struct node *n, struct node *parent)
+{
+	struct search *s = ctx;
+	(void)parent;
+	if (n->kind == NODE_MEMBER && n->child == s->of)
+		s->ret = n;
+	return !s->ret;
+}
+
+/** The `x.m` of clause @c for @of, an `x`; or NULL. */
+static const struct node *find_member(const struct attach_clause *c, const struct node *of)
+{
+	struct search s = {.of = of};
+	node_walk(c->clause->node, try_member, &s);
+	return s.ret;
+}
+
+/**
+ * A struct in registers is read member by member: @n becomes the `x.m` that its use goes on to, @f the place of that
+ * member, and @ret its type.
+ */
+static void take_member(const struct bind *b, const struct attach_clause *c, struct spot *s,
+			struct found *f, const struct node **n, struct ctype **ret)
+{
+	struct ctype_place p = {.type = f->var.type};
+	struct str path = {0}, bad;
+	struct ctype *in = ctype_strip(p.type);
+	if (f->is_global || !in || !ctype_is_aggregate(in) ||
+	    (f->var.at.is_place && f->var.at.steps.n))
+		return;
+	for (const struct node *m; in && ctype_is_aggregate(in); in = ctype_strip(p.type)) {
+		m = find_member(c, *n);
+		f->why_not = "it is in registers, not in memory";
+		if (!m)
+			return;
+		path = str_printf(b->arena, STR_FMT "%s" STR_FMT, STR_ARG(path), path.n ? "." : "",
+				  STR_ARG(m->name->text));
+		if (!ctype_resolve(f->var.type, path, &p, &bad, &in)) {
+			f->why_not = arena_printf(b->arena, STR_FMT " has no member " STR_FMT,
+						  STR_ARG(ctype_spell(b->arena, in)),
+						  STR_ARG(m->name->text));
+			return;
+		}
+		*n = m;
+	}
+	*ret = type_of(b, p.type);
+	f->var.part_off = p.off;
+	if (p.bit_size || !ctype_size(p.type, &f->var.part_size) || !f->var.part_size)
+		return;
+	argloc_locate(&s->loc, &f->var);
+	f->why_not = why_not_at(b->arena, s, &s->loc, &f->var);
+}
+
 static struct namedvar make(const struct bind *b, const struct spot *s, struct ctype *t,
 			    const struct argloc_var *v, bool is_memory)
 {
@@ -420,8 +501,10 @@ static bool report_differing(const struct bind *b, const struct token *use,
 }
 
 static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *spots,
-		    const struct token *use)
+		    const struct node *named)
 {
+	const struct token *use = named->name;
+	const struct node *one = NULL;
 	size_t n = c->near.places.n;
 	struct namedvar *first = arena_new(b->arena, struct namedvar);
 	struct str *texts = arena_array(b->arena, struct str, n);
@@ -432,12 +515,17 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 		if (!find_variable(b, &spots[i], use->text, &f))
 			return report_unknown(b, use, &spots[i]);
 		struct ctype *t = type_of(b, f.var.type);
+		const struct node *what = named;
+		take_member(b, c, &spots[i], &f, &what, &t);
 		const char *why = f.why_not ? f.why_not : why_not_type(t, &f.var.at, &is_memory);
 		if (why)
 			return report_unreadable(b, use, &spots[i], &f, why);
 		struct namedvar now = make(b, &spots[i], t, &f.var, is_memory);
 		if (i > 0 && !argtype_is_same(b->arena, now.type, first->type))
 			return report_differing(b, use, spots, i, "has different types");
+		if (i > 0 && what != one)
+			return report_differing(b, use, spots, i, "has different locations");
+		one = what;
 		texts[i] = now.text;
 		pcs[i] = spots[i].site.pc;
 		if (i == 0)
@@ -447,16 +535,22 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 	for (size_t i = 1; i < n && !first->text.n; i++)
 		if (!str_eq(texts[i], texts[0]))
 			return report_differing(b, use, spots, i, "has different locations");
-	map_put(b->arena, &c->vars, use->text, first);
+	map_put_ptr(b->arena, &c->vars, one, first);
 	return true;
 }
 
-static bool look_around(const struct bind *b, const struct context_place *p, struct spot *ret)
+static bool look_around(const struct bind *b, const struct context_place *p, bool is_call,
+			struct spot *ret)
 {
-	*ret = (struct spot){.src = p->src};
+	*ret = (struct spot){.src = p->src, .is_call = is_call};
 	if (!dwsrc_open_whole(p->src) || !dwsite_at(p->src, p->addr, &ret->site) ||
 	    !ret->site.n_inner)
 		return false;
+	if (is_call) { // also where it begins with code of a function that is inlined
+		ret->site.dies.v[0] = ret->site.dies.v[ret->site.dies.n - 1];
+		ret->site.dies.n = ret->site.n_inner = 1;
+		ret->site.function = str_from(dwsrc_name(&ret->site.dies.v[0]));
+	}
 	argloc_init(&ret->loc, p->src, &ret->site, p->src->img->machine);
 	dwsite_rows(p->src, &ret->site, &ret->rows);
 	struct funcargs *f = arena_new(b->arena, struct funcargs);
@@ -479,30 +573,31 @@ static bool report_no_places(const struct bind *b, const struct attach_clause *c
 	return false;
 }
 
-bool namedvar_resolve(const struct bind *b, struct attach_clause *c)
+/** @uses are vars.NAME, or with @is_call those args.NAME that no argN reads. */
+static bool resolve_all(const struct bind *b, struct attach_clause *c, struct node *const *uses,
+			size_t n, bool is_call)
 {
-	size_t n = c->clause->named_vars.n;
 	bool good = true;
 	if (!n)
 		return true;
-	const struct token *use = c->clause->named_vars.v[0]->name;
 	if (c->has_unplaced || !c->near.places.n)
-		return report_no_places(b, c, use);
+		return report_no_places(b, c, uses[0]->name);
 	struct spot *spots = arena_array(b->arena, struct spot, c->near.places.n);
 	for (size_t i = 0; i < c->near.places.n; i++)
-		if (!look_around(b, &c->near.places.v[i], &spots[i]))
-			return report_no_places(b, c, use);
-	for (size_t i = 0; i < n; i++) {
-		use = c->clause->named_vars.v[i]->name;
-		if (!map_get(&c->vars, use->text))
-			good &= resolve(b, c, spots, use);
-	}
+		if (!look_around(b, &c->near.places.v[i], is_call, &spots[i]))
+			return report_no_places(b, c, uses[0]->name);
+	for (size_t i = 0; i < n; i++)
+		good &= resolve(b, c, spots, uses[i]);
 	return good;
+}
+
+bool namedvar_resolve(const struct bind *b, struct attach_clause *c)
+{
+	bool good = resolve_all(b, c, c->clause->named_vars.v, c->clause->named_vars.n, false);
+	return resolve_all(b, c, c->unpassed.v, c->unpassed.n, true) && good;
 }
 
 const struct namedvar *namedvar_find(const struct attach_clause *c, const struct node *n)
 {
-	return n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "vars")
-		   ? map_get(&c->vars, n->name->text)
-		   : NULL;
+	return map_get_ptr(&c->vars, n);
 }

@@ -29,7 +29,10 @@ struct namedvar {
 
 /** Checks the uses in clause @c, which is bound; false after an error. */
 bool namedvar_resolve(const struct bind *b, struct attach_clause *c);
-/** The variable that @n, `vars.NAME`, means in a clause for which that went well; NULL for anything else. */
+/**
+ * The variable that @n, `vars.NAME`, means in a clause for which that went well, or the parameter, or the member of one that
+ * is in registers; NULL for anything else.
+ */
 const struct namedvar *namedvar_find(const struct attach_clause *c, const struct node *n);
 
 #endif

@@ -190,6 +190,9 @@ static void find_line(struct dwsrc *src, struct dwsite *s)
 	int line;
 	Dwarf_Line *l = dwarf_getsrc_die(&s->unit, s->at);
 	const char *path = l ? dwarf_linesrc(l, NULL, NULL) : NULL;
+	Dwarf_Addr begin;
+	s->is_body = l && dwarf_lineaddr(l, &begin) == 0 && begin == s->at &&
+		     dwarf_lineprologueend(l, &s->is_body) == 0 && s->is_body;
 	if (!path || dwarf_lineno(l, &line) != 0 || line <= 0)
 		return;
 	s->line = (unsigned)line;
@@ -282,7 +285,7 @@ static uint64_t find_body(const struct dwrows *rows, uint64_t marked)
 		if (r->line == first && i + 1 < rows->list.n)
 			last = rows->list.v[i + 1].pc;
 	}
-	if (marked && !rows->is_optimized)
+	if (marked > rows->entry && !rows->is_optimized)
 		return marked;
 	return rows->is_optimized && last > body && body != UINT64_MAX ? last : body;
 }
@@ -319,6 +322,7 @@ bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret)
 	}
 	ret->is_optimized = is_optimized(&unit, &function);
 	ret->body = find_body(ret, marked);
+	ret->has_no_prologue = marked == ret->entry;
 	return ret->list.n > 0;
 }
 

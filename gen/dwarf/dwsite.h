@@ -30,6 +30,8 @@ struct dwsite {
 	const char
 	    *full_path; /**< the same with the unit's directory before it; NULL when not known */
 	unsigned line;	/**< 0: not known */
+	bool
+	    is_body; /**< the line table marks the end of the prologue here: at an entry, there is none */
 };
 
 /**
@@ -89,7 +91,8 @@ struct dwrows {
 	 * when they stop at a function, in optimized code after all that stands on the line it begins at.
 	 */
 	uint64_t body;
-	bool is_optimized; /**< lines may come in any order */
+	bool is_optimized;    /**< lines may come in any order */
+	bool has_no_prologue; /**< the end of the prologue is marked at the entry */
 };
 
 /** Of the function whose code is at @s, not of what is inlined there; false, silently, when not known. */

@@ -110,17 +110,19 @@ static bool is_one_location(Dwarf_Attribute *at)
 	       form == DW_FORM_block2 || form == DW_FORM_block4;
 }
 
-static bool read_constant(struct argloc *l, Dwarf_Attribute *at, struct locexpr *ret)
+static bool read_constant(struct argloc *l, Dwarf_Attribute *at, const struct locexpr_part *part,
+			  struct locexpr *ret)
 {
 	Dwarf_Block block;
 	Dwarf_Word word;
 	uint64_t value = 0;
 	if (dwarf_formblock(at, &block) == 0) {
-		if (block.length > 8)
+		uint64_t n = part->size == part->whole ? block.length : part->size;
+		if (n > 8 || n > block.length || part->off > block.length - n)
 			return false;
-		for (size_t i = 0; i < block.length; i++)
-			value |= (uint64_t)block.data[i] << 8 * i;
-	} else if (dwarf_formudata(at, &word) == 0) {
+		for (size_t i = 0; i < n; i++)
+			value |= (uint64_t)block.data[part->off + i] << 8 * i;
+	} else if (part->size == part->whole && dwarf_formudata(at, &word) == 0) {
 		value = word; // of DW_FORM_sdata the bits
 	} else {
 		return false;
@@ -135,15 +137,16 @@ void argloc_locate(struct argloc *l, struct argloc_var *v)
 	Dwarf_Attribute at;
 	Dwarf_Op *ops;
 	size_t n;
-	uint64_t size = 0;
+	struct locexpr_part part = {v->part_off, v->part_size, 0};
 	v->at = (struct locexpr){.why_not = "it is optimized out"};
-	ctype_size(v->type, &size);
+	ctype_size(v->type, &part.whole);
+	part.size = part.size ? part.size : part.whole;
 	if (dwarf_attr_integrate(&v->die, DW_AT_location, &at)) {
 		v->is_everywhere = is_one_location(&at);
 		if (dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) >= 1)
-			locexpr_read(l->src->arena, &at, ops, n, &l->frame, size, &v->at);
+			locexpr_read(l->src->arena, &at, ops, n, &l->frame, &part, &v->at);
 	} else if (dwarf_attr_integrate(&v->die, DW_AT_const_value, &at)) {
-		read_constant(l, &at, &v->at);
+		read_constant(l, &at, &part, &v->at);
 	}
 	find_kind(v);
 }

@@ -40,6 +40,7 @@ struct argloc_var {
 	unsigned block; /**< how many scopes out of the innermost it is declared */
 	unsigned line;	/**< where it is declared, or 0 */
 	Dwarf_Die die;
+	uint64_t part_off, part_size; /**< the bytes of it that are asked for; size 0: all */
 	struct locexpr at; /**< all that is known of the place: kinds are what arguments can be */
 	bool
 	    is_everywhere; /**< one place is said of all its scope, also where it has no value yet */

@@ -22,6 +22,8 @@ struct funcarg {
 	 * struct in memory; nor is there one for a parameter that is not used, which callers do not set.
 	 */
 	int expected;
+	/** The caller has put it into memory, where its location says; by another convention the function does. */
+	bool is_above;
 };
 
 struct funcargs {

@@ -11,7 +11,8 @@ struct machine {
 	const struct locexpr_frame *frame;
 	struct locexpr *out;
 	size_t depth;
-	// Of the piece that is read: what it is, and the bytes before it.
+	const struct locexpr_part *part;
+	// Of the piece that is read: what it is, and how many of the bytes asked for are before it.
 	enum { IS_ADDRESS, IS_VALUE } what;
 	bool is_done; // a piece or the end must follow
 	uint64_t done;
@@ -134,22 +135,13 @@ static bool value_of_register(struct machine *m, Dwarf_Word reg)
 	return push(m, LOCEXPR_REGISTER, (int64_t)reg);
 }
 
-/** The next @n bytes are what was worked out, to be joined with what is before. */
-static bool piece(struct machine *m, uint64_t n)
+/** What was worked out without its first @skipped bytes. */
+static bool skip(struct machine *m, uint64_t skipped)
 {
-	if (m->depth != 1 + (m->done > 0))
-		return refuse(m, "a part of it is optimized out");
-	if (!is_readable_size(n) || m->done + n > 8)
-		return refuse(m, "it is in pieces of more than 8 bytes in total");
-	bool good = unary(m, m->what == IS_ADDRESS ? LOCEXPR_READ : LOCEXPR_UNSIGNED,
-			  (int64_t)(m->what == IS_ADDRESS ? n : n * 8));
-	if (good && m->done)
-		good = constant(m, LOCEXPR_SHL, (int64_t)m->done * 8) && binary(m, LOCEXPR_OR);
-	m->done += n;
-	m->narrow.n = 0;
-	m->what = IS_ADDRESS;
-	m->is_done = false;
-	return good;
+	if (!skipped)
+		return true;
+	return m->what == IS_ADDRESS ? constant(m, LOCEXPR_ADD, (int64_t)skipped)
+				     : constant(m, LOCEXPR_SHR, (int64_t)skipped * 8);
 }
 
 static bool arithmetic(struct machine *m, const Dwarf_Op *op)
@@ -232,8 +224,6 @@ static bool operation(struct machine *m, const Dwarf_Op *op)
 {
 	if (op->atom == DW_OP_nop)
 		return true;
-	if (op->atom == DW_OP_piece)
-		return piece(m, op->number);
 	if (m->is_done)
 		return refuse(m, "its location is corrupt");
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
@@ -251,20 +241,91 @@ static bool operation(struct machine *m, const Dwarf_Op *op)
 	return true;
 }
 
-bool locexpr_read(struct arena *a, Dwarf_Attribute *attr, const Dwarf_Op *ops, size_t n,
-		  const struct locexpr_frame *frame, uint64_t size, struct locexpr *ret)
+static bool run(struct machine *m, const Dwarf_Op *ops, size_t n)
 {
-	struct machine m = {.arena = a, .attr = attr, .frame = frame, .out = ret};
+	bool good = true;
+	m->depth = m->narrow.n = 0;
+	m->what = IS_ADDRESS;
+	m->is_done = false;
+	for (size_t i = 0; i < n && good; i++)
+		good = operation(m, &ops[i]);
+	return good && (m->depth == 1 ||
+			refuse(m, m->depth ? "its location is corrupt" : "it is optimized out"));
+}
+
+/** A piece is @ops: @n of its bytes, after @skipped ones, are to be joined with what is before. */
+static bool piece(struct machine *m, const Dwarf_Op *ops, size_t n_ops, uint64_t skipped,
+		  uint64_t n)
+{
+	if (!n_ops)
+		return refuse(m, "a part of it is optimized out");
+	if (!is_readable_size(n) || m->done + n > 8)
+		return refuse(m, "it is in pieces of more than 8 bytes in total");
+	if (!run(m, ops, n_ops))
+		return false;
+	if (m->what == IS_VALUE && skipped + n > 8)
+		return refuse(m, "its location is corrupt");
+	bool good = skip(m, skipped) &&
+		    (m->what == IS_ADDRESS ? unary(m, LOCEXPR_READ, (int64_t)n)
+					   : unary(m, LOCEXPR_UNSIGNED, (int64_t)n * 8));
+	if (good && m->done) {
+		m->depth = 2;
+		good = constant(m, LOCEXPR_SHL, (int64_t)m->done * 8) && binary(m, LOCEXPR_OR);
+	}
+	m->done += n;
+	return good;
+}
+
+/** One after the other, without gaps: DWARF 5, section 2.6.1.2. Those that nobody asks for are not looked at. */
+static bool pieces(struct machine *m, const Dwarf_Op *ops, size_t n)
+{
+	uint64_t at = 0, begin = m->part->off, end = begin + m->part->size;
+	size_t first = 0;
+	bool good = true;
+	for (size_t i = 0; i < n && good; i++) {
+		if (ops[i].atom != DW_OP_piece)
+			continue;
+		uint64_t next = at + ops[i].number;
+		uint64_t from = at > begin ? at : begin, to = next < end ? next : end;
+		if (next < at)
+			return refuse(m, "its location is corrupt");
+		if (from < to)
+			good = piece(m, ops + first, i - first, from - at, to - from);
+		at = next;
+		first = i + 1;
+	}
+	if (!good)
+		return false;
+	if (first < n)
+		return refuse(m, "its location is corrupt");
+	return (m->done && m->done == m->part->size) || refuse(m, "a part of it is optimized out");
+}
+
+bool locexpr_read(struct arena *a, Dwarf_Attribute *attr, const Dwarf_Op *ops, size_t n,
+		  const struct locexpr_frame *frame, const struct locexpr_part *part,
+		  struct locexpr *ret)
+{
+	struct machine m = {.arena = a, .attr = attr, .frame = frame, .out = ret, .part = part};
+	bool has_pieces = false, is_whole = part->size == part->whole;
 	*ret = (struct locexpr){0};
 	bool good = n > 0 ? n <= MAX_OPS || refuse(&m, "its location is too complex")
 			  : refuse(&m, "it is optimized out");
-	for (size_t i = 0; i < n && good; i++)
-		good = operation(&m, &ops[i]);
-	ret->is_place = m.what == IS_ADDRESS && !m.done;
-	if (good && m.done && (m.depth != 1 || m.is_done || m.done != size))
-		good = refuse(&m, "a part of it is optimized out");
-	if (good && m.depth != 1)
-		good = refuse(&m, m.depth ? "its location is corrupt" : "it is optimized out");
+	for (size_t i = 0; i < n && good; i++) {
+		has_pieces |= ops[i].atom == DW_OP_piece;
+		if (ops[i].atom == DW_OP_bit_piece)
+			good = refuse(&m, "its location has pieces of bits");
+	}
+	if (good && !is_whole && (part->size > part->whole || part->off > part->whole - part->size))
+		good = refuse(&m, "its location is corrupt");
+	if (good && has_pieces)
+		good = pieces(&m, ops, n);
+	else if (good)
+		good = run(&m, ops, n);
+	ret->is_place = m.what == IS_ADDRESS && !has_pieces;
+	if (good && !has_pieces && !is_whole && !ret->is_place && part->whole > 8)
+		good = refuse(&m, "its location is corrupt");
+	if (good && !has_pieces)
+		good = skip(&m, part->off);
 	if (!good)
 		ret->steps.n = 0;
 	return good;

@@ -8,6 +8,7 @@
  *	DW_OP_fbreg -20, frame base rbp+16	is_place	REGISTER 6, NUMBER -4, ADD
  *	DW_OP_breg3 0, lit1, and, stack_value			REGISTER 3, NUMBER 1, AND
  *	DW_OP_addr 0x4018			is_place	ADDRESS 0x4018
+ *	DW_OP_reg5, piece 8, reg4, piece 8	bytes 8 to 11:	REGISTER 4, UNSIGNED 32
  *
  * Everything else is refused with the reason: a location is never guessed.
  */
@@ -60,8 +61,14 @@ struct locexpr_frame {
 	    is_cfa; /**< the base is the CFA by the debug information, not a register that may be it */
 };
 
-/** @attr at one address is @ops, of a variable of @size bytes. False when it is refused. */
+/** Of a variable of @whole bytes those that are asked for. */
+struct locexpr_part {
+	uint64_t off, size, whole;
+};
+
+/** @attr, of a variable of which @part is asked for, is @ops at one address. False when it is refused. */
 bool locexpr_read(struct arena *a, Dwarf_Attribute *attr, const Dwarf_Op *ops, size_t n,
-		  const struct locexpr_frame *frame, uint64_t size, struct locexpr *ret);
+		  const struct locexpr_frame *frame, const struct locexpr_part *part,
+		  struct locexpr *ret);
 
 #endif

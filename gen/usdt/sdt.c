@@ -32,6 +32,8 @@ struct notes {
 	struct sdt_list *list;
 	struct img_section section; /**< the one that is being read */
 	bool has_base;
+	bool
+	    wants_base; /**< a note has its address: Folly's have none, nor those of which lld dropped the section */
 	uint64_t base;	   /**< where .stapsdt.base is now */
 	uint64_t max_addr; /**< highest address of the file's class */
 	struct found *first, **last;
@@ -150,6 +152,7 @@ static bool read_site(struct notes *n, uint64_t off, struct str desc)
 	// A note of an object file whose .stapsdt.base was dropped (--gc-sections, or a section
 	// group kept from another file) has 0 for it: the difference would move the site out of the
 	// program.
+	n->wants_base |= base != 0;
 	bool lost_base = n->has_base && n->base && !base && img->type != ET_REL;
 	if (n->has_base && !lost_base) {
 		site.pc = (pc + (n->base - base)) & n->max_addr;
@@ -211,7 +214,7 @@ static void warn_about_doubts(struct notes *n)
 			     "an object file: its probes have no addresses until it is linked");
 		return;
 	}
-	if (!n->has_base)
+	if (!n->has_base && n->wants_base)
 		diag_warning(n->img->diag, &file,
 			     "no section .stapsdt.base (did the linker drop it?): addresses of "
 			     "probes are taken as recorded");

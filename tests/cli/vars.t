@@ -86,6 +86,19 @@ app=$tmp/fast
 like "$(said 'uprobe:__EXE__:main+1 { print(vars.argv); print(vars.argcc); }')" \
 	'error: cannot read variable argv at main\+0x1 .*|error: there is no variable argcc at main\+0x1 ' "optimized code says what it lost"
 
+# A function of another convention has room in its caller's frame, which it fills itself.
+cat >"$tmp/odd.c" <<'END'
+__attribute__((ms_abi, noinline)) long windows(long a, long b, long c, long d, long e) { return a + b + c + d + e; }
+__attribute__((noinline)) long many(int a, int b, int c, int d, int e, int f, int g) { return a + b + c + d + e + f + g; }
+int main(int argc, char **argv) { return (int)(windows(argc, 2, 3, 4, 5) + many(1, 2, 3, 4, 5, 6, argc)) + !argv; }
+END
+gcc -g -O0 -o "$tmp/odd" odd.c
+app=$tmp/odd
+like "$(said 'uprobe:__EXE__:windows { print(vars.a); }')" \
+	'^error: cannot read variable a at windows\+0x0 \(odd.c:1\): it is not passed in one register' \
+	"above the frame, where another convention stores it"
+is "$(text 'uprobe:__EXE__:many { print(vars.g); }')" '(int64)(int32)*(uint32 *)(reg("sp") + 8)' "... and where the caller has put it"
+
 # Two addresses of which the low bits are alike.
 cat >"$tmp/pages.c" <<'END'
 __attribute__((noinline, aligned(4096))) int one(int n) { return n + 1; }

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bind/argread.h"
 #include "probe/argsrc.h"
 #include "probe/codeplace.h"
 #include "ctype/closure.h"
@@ -73,7 +74,13 @@ static void use_site(struct arena *a, struct dwsrc *src, uint64_t pc)
 		argloc_move(&at, rows.list.n ? rows.list.v[i % rows.list.n].pc : pc + i, &moved,
 			    &there);
 		v = at.vars.v[i];
-		argloc_locate(&there, &v);
+		for (v.part_size = 0; v.part_size <= 8;
+		     v.part_size += v.part_size ? v.part_size : 1) {
+			v.part_off = pc % 16;
+			argloc_locate(&there, &v);
+			if (v.at.steps.n)
+				argread_location(a, src->img, pc, &v.at, (unsigned)v.part_size);
+		}
 		dwsite_decl_file(src, &v.die);
 		argloc_find_global(&at, v.name, &v);
 	}
@@ -166,8 +173,8 @@ static void use_places(struct arena *a, struct binary *b)
 			codeplace_where(a, b, places.list.v[k].addr, true);
 	}
 	for (n = 0; n < 4 && b->src->dbg && dwsrc_next_unit(b->src, &u); n++)
-		codeplace_find_lines(b->src, str_from(dwarf_diename(&u.die)), 1, n % 2 ? 9 : UINT_MAX,
-				 &statements);
+		codeplace_find_lines(b->src, str_from(dwarf_diename(&u.die)), 1,
+				     n % 2 ? 9 : UINT_MAX, &statements);
 }
 
 static void find_btf(void *ctx, unsigned kind, struct str name)

@@ -239,6 +239,11 @@ static void doubts(void)
 	      "no .stapsdt.base: nothing is moved, and that is said");
 
 	e = elfmake_default();
+	e.has_base = false;
+	elfmake_note(&e, &e.notes, 0x1000, 0, 0, "p", "n", "");
+	reads(&e, "p:n 0x1000 []", "", "no .stapsdt.base, and no note that was written with one");
+
+	e = elfmake_default();
 	elfmake_note(&e, &e.notes, 0x1000, 0, 0x4002, "p", "n", "");
 	reads(&e, "p:n 0x1000?+0x4002 []",
 	      "x:.note.stapsdt+0x0: warning: the site at 0x1000 has lost its base address (linked "
