@@ -107,6 +107,8 @@ app=$tmp/sum
 sum=$(text 'uprobe:__EXE__@sum.c:5 { print(vars.size); }' | sed 's/(uint64)\*(uint32 \*)(reg("di") + 4)/121/; s/(uint64)//g')
 like "$sum" '121.* & .* \+ 7' "a value that is computed"
 is "$((sum))" 128 "... has the order of its operators"
+like "$(said 'uprobe:__EXE__@sum.c:4 { print(vars.sizes); }')" \
+	'^error: there is no variable sizes at update\+0x[0-9a-f]+ \(sum.c:4\)$' "of the lines that begin at an address, the script's is named"
 
 # Two addresses of which the low bits are alike.
 cat >"$tmp/pages.c" <<'END'
