@@ -255,9 +255,10 @@ static struct operand join(struct arena *a, enum locexpr_op op, const struct ope
 	if (op == LOCEXPR_SUB && !y->text.n)
 		return (struct operand){
 		    .text = x->text, .off = x->off - y->off, .is_tight = x->is_tight};
-	return (struct operand){.text =
-				    str_printf(a, STR_FMT " %s " STR_FMT, STR_ARG(tight_of(a, x)),
-					       signs[op], STR_ARG(tight_of(a, y)))};
+	return (struct operand){.text = str_printf(a, "(" STR_FMT " %s " STR_FMT ")",
+						   STR_ARG(tight_of(a, x)), signs[op],
+						   STR_ARG(tight_of(a, y))),
+				.is_tight = true};
 }
 
 static struct operand apply(struct arena *a, const struct locexpr_step *s, const struct operand *x)

@@ -389,6 +389,8 @@ static bool write_places(struct attaching *w)
 		strbuf_addz(&text, i ? ", " : "");
 		strbuf_adds(&text, one);
 		context_add(b->arena, &w->ret->near, w->file->bin.src, p->addr);
+		if (p->how == CODEPLACE_LINE)
+			w->ret->near.places.v[w->ret->near.places.n - 1].line = p->name;
 		if (is_return(w) && str_contains(p->symbol, STR(".isra.")))
 			w->ret->isra = p->symbol;
 		are_entries &=

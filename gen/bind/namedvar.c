@@ -21,6 +21,7 @@ struct spot {
 	struct dwrows rows;
 	struct funcargs *params; // of the function; NULL: not known
 	bool is_call;		 // its entry, of which only the parameters are asked for
+	struct str asked;	 // the line that the script names; other lines may begin there, too
 };
 
 /** A variable at one address. */
@@ -303,6 +304,9 @@ static struct str place_name(const struct bind *b, const struct spot *s, uint64_
 	unsigned line = line_at(s, pc);
 	if (!s->rows.list.n)
 		return str_printf(b->arena, "0x%" PRIx64, pc);
+	if (pc == s->site.pc && s->asked.n)
+		return str_printf(b->arena, STR_FMT " (" STR_FMT ")", STR_ARG(text),
+				  STR_ARG(s->asked));
 	return line ? str_printf(b->arena, STR_FMT " (" STR_FMT ":%u)", STR_ARG(text),
 				 STR_ARG(site->file), line)
 		    : text;
@@ -542,7 +546,7 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 static bool look_around(const struct bind *b, const struct context_place *p, bool is_call,
 			struct spot *ret)
 {
-	*ret = (struct spot){.src = p->src, .is_call = is_call};
+	*ret = (struct spot){.src = p->src, .is_call = is_call, .asked = p->line};
 	if (!dwsrc_open_whole(p->src) || !dwsite_at(p->src, p->addr, &ret->site) ||
 	    !ret->site.n_inner)
 		return false;

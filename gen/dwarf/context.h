@@ -58,8 +58,9 @@ struct context_blocks {
 
 struct context_place {
 	struct dwsrc *src;
-	uint64_t addr;		       /**< link-time */
-	struct context_unit *unit;     /**< NULL until context_resolve(), or when it is not known */
+	uint64_t addr;		   /**< link-time */
+	struct str line;	   /**< `file.c:12` as the script names it; empty: it does not */
+	struct context_unit *unit; /**< NULL until context_resolve(), or when it is not known */
 	struct context_blocks *blocks; /**< NULL until context_blocks_at() */
 };
 

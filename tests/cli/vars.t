@@ -99,6 +99,30 @@ like "$(said 'uprobe:__EXE__:windows { print(vars.a); }')" \
 	"above the frame, where another convention stores it"
 is "$(text 'uprobe:__EXE__:many { print(vars.g); }')" '(int64)(int32)*(uint32 *)(reg("sp") + 8)' "... and where the caller has put it"
 
+# A value that the debug information computes: a sum of what an operator gives.
+cat >"$tmp/sum.c" <<'END'
+struct tuple { int x; unsigned len; };
+__attribute__((noinline)) long update(struct tuple *t, long room)
+{
+	unsigned long size = (t->len + 7ul) & ~7ul;
+	asm volatile("nop");
+	return room;
+}
+int main(int argc, char **argv)
+{
+	struct tuple t = {1, 121};
+	asm volatile("" : : "r"(&t) : "memory");
+	return (int)update(&t, argc);
+}
+END
+gcc -g -O2 -o "$tmp/sum" sum.c
+app=$tmp/sum
+sum=$(text 'uprobe:__EXE__@sum.c:5 { print(vars.size); }' | sed 's/(uint64)\*(uint32 \*)(reg("di") + 4)/121/; s/(uint64)//g')
+like "$sum" '121.* & .* \+ 7' "a value that is computed"
+is "$((sum))" 128 "... has the order of its operators"
+like "$(said 'uprobe:__EXE__@sum.c:4 { print(vars.sizes); }')" \
+	'^error: there is no variable sizes at update\+0x[0-9a-f]+ \(sum.c:4\)$' "of the lines that begin at an address, the script's is named"
+
 # Two addresses of which the low bits are alike.
 cat >"$tmp/pages.c" <<'END'
 __attribute__((noinline, aligned(4096))) int one(int n) { return n + 1; }
