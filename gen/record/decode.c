@@ -275,6 +275,35 @@ static size_t count_started(struct str s, struct str start)
 }
 
 /**
+ * A warning of 0.20 to 0.23 quotes the statement of the program, which has START, too: in a format,
+ * with a % or a \ where a record has a value or its end. HALF: what follows START has not come.
+ */
+static enum found look_quoted(struct str behind)
+{
+	size_t n = 0;
+	while (n < behind.n && behind.p[n] >= '0' && behind.p[n] <= '9')
+		n++;
+	if (n + 1 >= behind.n)
+		return HALF;
+	return behind.p[n + 1] == '%' || behind.p[n + 1] == '\\' ? WHOLE : NONE;
+}
+
+/** Where in @line, from @at on, the next START is that may be a record's; else the line's end. */
+static size_t find_start(struct str line, size_t at, struct str start, enum found *quoted)
+{
+	for (;; at += start.n) {
+		const char *p = memmem(line.p + at, line.n - at, start.p, start.n);
+		*quoted = NONE;
+		if (!p)
+			return line.n;
+		at = (size_t)(p - line.p);
+		*quoted = look_quoted(str_from_offset(line, at + start.n));
+		if (*quoted != WHOLE)
+			return at;
+	}
+}
+
+/**
  * Takes what stands in front of the next START off *s, or a line if that is nearer. False: it has
  * no end yet.
  */
@@ -282,14 +311,17 @@ static bool take_other(struct decoder *d, struct str start, struct str *s)
 {
 	struct str rest = str_from_offset(*s, d->n_looked);
 	struct str line = str_slice(*s, 0, d->n_looked + str_find(rest, '\n'));
-	const char *at = memmem(rest.p, line.n - d->n_looked, start.p, start.n);
-	if (!at && line.n == s->n && s->n < MAX_RECORD) {
-		d->n_looked = s->n - count_started(*s, start);
+	enum found quoted;
+	size_t n = find_start(line, d->n_looked, start, &quoted);
+	bool is_found = n < line.n;
+	if (!is_found && line.n == s->n)
+		n -= count_started(*s, start);
+	if ((!is_found || quoted == HALF) && line.n == s->n && s->n < MAX_RECORD) {
+		d->n_looked = n;
 		return false;
 	}
 	d->n_looked = 0;
-	if (at || line.n == s->n) {
-		size_t n = at ? (size_t)(at - s->p) : s->n - count_started(*s, start);
+	if (is_found || line.n == s->n) {
 		pass_part(d, str_slice(*s, 0, n));
 		*s = str_from_offset(*s, n);
 		return true;
