@@ -204,8 +204,9 @@ static int take_word(void *ctx, const char *word)
 				       o->words.v[0]);
 	if (o->words.n == 1 && str_has_suffix(str_from(o->words.v[0]), STR(".bt")) &&
 	    img_is_elf(word))
-		return cmd_usage_error("the program goes before the script: bpftrace.sh %s %s",
-				       word, o->words.v[0]);
+		return cmd_usage_error("the program goes before the script: bpftrace.sh %s %s; "
+				       "as the script's $1: bpftrace.sh %s -- %s",
+				       word, o->words.v[0], o->words.v[0], word);
 	vec_push(o->req.arena, &o->words, word);
 	return -1;
 }

@@ -34,7 +34,7 @@ says 2 "btgen check: --for: bpftrace 0.16 is too old: 0.17 or newer is needed" c
 says 1 "btgen: error: 'app' is a program, not a script: write -x app to trace its processes" expand app a.bt
 is "$("$btgen" run -n ./app a.bt)" "$("$btgen" run -n -x ./app a.bt)" "the path of a program before the script is -x"
 is "$("$btgen" run -n -t hit ./app)" "$("$btgen" run -n -t hit -x ./app)" "... or in place of a process for -t"
-says 2 "btgen run: the program goes before the script: bpftrace.sh app a.bt" run -n a.bt app
+says 2 "btgen run: the program goes before the script: bpftrace.sh app a.bt; as the script's \$1: bpftrace.sh a.bt -- app" run -n a.bt app
 says 1 "btgen: error: -t app needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n -t app
 says 1 "btgen: error: --latency from needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n --latency from to
 says 1 "btgen: error: --calls main needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n --calls main
