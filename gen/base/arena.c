@@ -6,7 +6,7 @@
 
 struct arena_chunk {
 	struct arena_chunk *next;
-	_Alignas(16) char bytes[];
+	_Alignas(8) char bytes[];
 };
 
 #define CHUNK_SIZE (64 * 1024)
@@ -68,7 +68,7 @@ void *arena_alloc(struct arena *a, size_t size)
 #else
 	if (size > SIZE_MAX / 2)
 		base_oom();
-	size_t need = (size + 15) & ~(size_t)15;
+	size_t need = (size + 7) & ~(size_t)7;
 
 	if (need > (size_t)(a->end - a->pos)) {
 		if (need > CHUNK_SIZE / 4) {

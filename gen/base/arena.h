@@ -33,7 +33,7 @@ void arena_fini(struct arena *a);
 /** Gives back all that was taken from it, but keeps memory for what comes next. */
 void arena_reset(struct arena *a);
 
-/** @size bytes, aligned to 16, not initialised. */
+/** @size bytes, aligned to 8, not initialised. */
 void *arena_alloc(struct arena *a, size_t size);
 /** The same, zeroed. */
 void *arena_zalloc(struct arena *a, size_t size);

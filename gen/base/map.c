@@ -48,7 +48,7 @@ static void map_grow(struct arena *a, struct map *m)
 {
 	size_t n_before = m->n_slots;
 	struct map_slot *before = m->slots;
-	m->n_slots = n_before ? n_before * 2 : 16;
+	m->n_slots = n_before ? n_before * 2 : 4;
 	m->slots = arena_calloc(a, m->n_slots, sizeof(*m->slots));
 	for (size_t i = 0; i < n_before; i++) {
 		size_t k = before[i].hash;

@@ -25,7 +25,7 @@
 #define vec_grow(a, vec)                                                                           \
 	do {                                                                                       \
 		if ((vec)->n == (vec)->cap) {                                                      \
-			size_t cap_ = (vec)->cap ? (vec)->cap * 2 : 2;                             \
+			size_t cap_ = (vec)->cap ? (vec)->cap * 2 : 1;                             \
 			void *new_ = arena_alloc_n((a), cap_, sizeof(*(vec)->v));                  \
 			if ((vec)->n)                                                              \
 				memcpy(new_, (vec)->v, (vec)->n * sizeof(*(vec)->v));              \

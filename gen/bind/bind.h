@@ -17,6 +17,7 @@
 #include "dwarf/context.h"
 #include "dwarf/dwtypes.h"
 #include "text/pp.h"
+#include "text/program.h"
 #include "lang/script.h"
 #include "lang/uses.h"
 
@@ -81,6 +82,7 @@ struct bind_given {
 	unsigned version;	     /**< of bpftrace, see dialect/dialect.h */
 	bool is_any_version;	     /**< it is a guess: nobody said, and none is installed */
 	char *const *args;	     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
+	const struct src_file *main; /**< the template: its lines stay what they are */
 	const char *conf;	     /**< the list of enum tables, or NULL for none */
 	bool is_own;		     /**< the script is btgen's own, of -t: nobody can mend it */
 	bool cheap_only;	     /**< open no debug file only to check what arguments are */
@@ -111,6 +113,7 @@ struct bind_found {
 
 /** What is known of the program: emit/ makes it. */
 struct bind_made {
+	struct program *program; /**< gets the text; NULL: it is of no interest */
 	const char
 	    *gate; /**< what is true while events count, record/shape.h; NULL: they always do */
 	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see sema/enumname.h */

@@ -482,7 +482,7 @@ static bool check_out(struct diag *d, const struct expand_request *req)
 
 /** What the steps of a template are given. */
 static const struct bind_given *given_by(struct arena *a, const struct expand_request *req,
-					 struct expansion *x)
+					 struct expansion *x, const struct src_file *main)
 {
 	const char *conf = req->conf;
 	const char *own = expand_script_dir(a);
@@ -508,6 +508,7 @@ static const struct bind_given *given_by(struct arena *a, const struct expand_re
 	    .verbose = req->verbose,
 	    .shapes = req->shapes,
 	    .lock = req->facts,
+	    .main = main,
 	};
 	return given;
 }
@@ -537,13 +538,13 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	if (!check_pids(a, d, req, x, template_is_for_host(&pp), x->names_one))
 		return false;
 
-	x->bind.given = given_by(a, req, x);
+	x->bind.given = given_by(a, req, x, main);
+	x->bind.made->program = &x->program;
 	x->bind.made->printed_strlen =
 	    req->shapes ? trace_strlen(req->shapes, req->version) : UINT_MAX;
 	x->bind.found.scope = expand_has_several(req) ? BIND_BY_FILTER : BIND_BY_PID;
 	if (!template_bind(&x->bind, &pp) || d->n_errors)
 		return false;
-	emit_tokens(a, pp.out, main, &x->program);
 	x->program.map.joins = x->bind.made->joins.v;
 	x->program.map.n_joins = x->bind.made->joins.n;
 	return true;

@@ -491,7 +491,46 @@ static bool find_string_limit(const struct emitter *e)
 	return check_strings(b);
 }
 
-bool emit_program(const struct bind *b, struct token **ret)
+struct sink {
+	struct emitter *e;
+	struct program_sink to;
+	bool is_behind; /**< definitions: on a line of its own */
+};
+
+static void put_token(void *ctx, const struct token *t)
+{
+	struct sink *s = ctx;
+	if (s->is_behind && !t->bol) {
+		struct token *copy = arena_new(s->e->arena, struct token);
+		*copy = *t;
+		copy->bol = true;
+		t = copy;
+	}
+	s->is_behind = false;
+	program_put(&s->to, t);
+}
+
+/** Definitions, and what stands below them. */
+static bool print(struct emitter *e, const struct text *t)
+{
+	struct sink s = {.e = e};
+	struct token *before = NULL;
+	tables_define(e, &before);
+	if (!types_define(e, &before))
+		return false;
+	if (!e->b->made->program)
+		return true;
+	program_begin(&s.to, e->b->made->program, e->b->given->main);
+	for (; before; before = before->next) {
+		program_put(&s.to, before);
+		s.is_behind = true;
+	}
+	text_print(e->arena, t, put_token, &s);
+	program_end(&s.to, NULL);
+	return true;
+}
+
+bool emit_program(const struct bind *b)
 {
 	size_t n = b->found.script.clauses.n;
 	struct program_writer p = {.e = {.b = b,
@@ -532,9 +571,7 @@ bool emit_program(const struct bind *b, struct token **ret)
 		}
 	if (!find_string_limit(e))
 		return false;
-	*ret = text_tokens(b->arena, write_program(&p, family));
-	tables_define(e, ret);
-	return types_define(e, ret);
+	return print(e, write_program(&p, family));
 }
 
 struct str emit_new_variable(struct emitter *e, struct str name)

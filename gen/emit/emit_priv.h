@@ -73,6 +73,7 @@ struct emitter {
 	VEC(struct defined_enum *) defined;
 	struct closure types;  /**< those that are defined before the program */
 	struct map types_said; /**< kernel's types that were reported */
+	struct map spelled;    /**< address of a struct -> names of its members */
 	struct map keys;       /**< maps whose keys are named: struct key_names * */
 	// Strings that were written so far, see strings.c: the most of one call or key is what counts.
 	unsigned n_strings, n_reads, most_strings;
@@ -132,7 +133,7 @@ bool types_spell(struct emitter *e, const struct node *n, bool is_cast, struct s
 bool types_fold(struct emitter *e, const struct node *call, struct str *ret);
 /** Can an enum of the program's be defined whose tag, or one of whose enumerators, is @word? */
 bool types_has_room(const struct emitter *e, struct str word);
-/** Puts @text before all others, on lines of its own. */
+/** Puts @text before all others of @program, on lines of its own. */
 void types_prepend(struct emitter *e, struct token **program, const struct code *text);
 /** Puts the definitions that are needed before the program. */
 bool types_define(struct emitter *e, struct token **program);

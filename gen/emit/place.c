@@ -29,7 +29,11 @@ static struct str spell_member(struct emitter *e, const struct node *n)
 	struct ctype *in = n->expr->in;
 	if (!in)
 		return n->name->text;
-	struct str *names = cname_members(e->arena, in, true);
+	struct str *names = map_get_ptr(&e->spelled, in);
+	if (!names) {
+		names = cname_members(e->arena, in, true);
+		map_put_ptr(e->arena, &e->spelled, in, names);
+	}
 	for (size_t i = 0; i < in->n_members; i++)
 		if (!in->members[i].is_base && str_eq(in->members[i].name, n->name->text))
 			return names[i];

@@ -24,13 +24,18 @@ static void add_piece(struct arena *a, struct text *to, struct piece piece)
 	to->last = p;
 }
 
+/** A part may stand there several times, as may each of its own. */
+static void add_size(struct text *to, size_t n)
+{
+	to->size = n < UINT32_MAX - to->size ? to->size + (uint32_t)n : UINT32_MAX;
+}
+
 void text_add(struct arena *a, struct text *to, const struct text *part)
 {
 	if (!part->pieces)
 		return;
 	add_piece(a, to, (struct piece){.kind = PIECE_TEXT, .text = part});
-	// It may stand there several times, as may each of its parts.
-	to->size = part->size < SIZE_MAX / 2 - to->size ? to->size + part->size : SIZE_MAX / 2;
+	add_size(to, part->size);
 }
 
 void text_add_words(struct arena *a, struct text *to, struct str words)
@@ -38,7 +43,7 @@ void text_add_words(struct arena *a, struct text *to, struct str words)
 	if (!words.n)
 		return;
 	add_piece(a, to, (struct piece){.words = words});
-	to->size += words.n;
+	add_size(to, words.n);
 }
 
 void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
@@ -47,7 +52,7 @@ void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
 	add_piece(a, to,
 		  (struct piece){.kind = PIECE_TOKENS, .from = from, .to = last, .names = names});
 	for (;; from = from->next) {
-		to->size += from->text.n + 1;
+		add_size(to, from->text.n + 1);
 		if (from == last)
 			break;
 	}
@@ -59,7 +64,7 @@ void text_add_at(struct arena *a, struct text *to, const struct text *part,
 	struct token *kept = arena_new(a, struct token);
 	*kept = *lead;
 	add_piece(a, to, (struct piece){.kind = PIECE_TEXT, .text = part, .lead = kept});
-	to->size += part->size;
+	add_size(to, part->size);
 }
 
 /** The words before @end of a format; what was read is dropped. */
@@ -117,24 +122,30 @@ struct text *text_make(struct arena *a, const struct token *at, const char *form
 
 struct printer {
 	struct arena *arena;
-	struct token **end; // of the list
-	struct token lead;  // what the next token has before it is this one's
+	text_put *put;
+	void *ctx;
+	struct token lead; // what the next token has before it is this one's
 	bool has_lead;
 };
 
-static void put(struct printer *p, struct token t)
+/** @of: the token of the template that it may be, unchanged: a large script has millions; or NULL. */
+static void put(struct printer *p, struct token t, const struct token *of)
 {
-	struct token *copy = arena_new(p->arena, struct token);
 	if (p->has_lead) {
 		t.before = p->lead.before;
 		t.space = p->lead.space;
 		t.bol = p->lead.bol;
+		bool is_same = of && t.before.p == of->before.p && t.before.n == of->before.n &&
+			       t.space == of->space && t.bol == of->bol;
+		of = is_same ? of : NULL;
 	}
 	p->has_lead = false;
-	*copy = t;
-	copy->next = NULL;
-	*p->end = copy;
-	p->end = &copy->next;
+	if (!of) {
+		struct token *copy = arena_new(p->arena, struct token);
+		*copy = t;
+		of = copy;
+	}
+	p->put(p->ctx, of);
 }
 
 /**
@@ -165,7 +176,7 @@ static void put_tokens(struct printer *p, const struct piece *piece, bool is_mov
 		const struct str *name = piece->names ? map_get(piece->names, t->text) : NULL;
 		if (name)
 			one.text = *name;
-		put(p, one);
+		put(p, one, is_moved || name ? NULL : t);
 		if (t == piece->to)
 			return;
 	}
@@ -186,33 +197,41 @@ static void put_text(struct printer *p, const struct text *t, bool is_moved)
 		else if (piece->kind == PIECE_TOKENS)
 			put_tokens(p, piece, is_moved);
 		else
-			put(p, (struct token){.kind = TOK_OTHER,
-					      .text = piece->words,
-					      .use = t->at->use,
-					      .from_macro = true});
+			put(p,
+			    (struct token){.kind = TOK_OTHER,
+					   .text = piece->words,
+					   .use = t->at->use,
+					   .from_macro = true},
+			    NULL);
 	}
 }
 
-struct token *text_tokens(struct arena *a, const struct text *t)
+void text_print(struct arena *a, const struct text *t, text_put *fn, void *ctx)
 {
-	struct token *list = NULL;
-	struct printer p = {.arena = a, .end = &list};
+	struct printer p = {.arena = a, .put = fn, .ctx = ctx};
 	put_text(&p, t, false);
-	*p.end = arena_new(a, struct token);
-	return list;
+}
+
+struct words {
+	struct strbuf text;
+	bool has_any;
+};
+
+static void put_words(void *ctx, const struct token *t)
+{
+	struct words *w = ctx;
+	if (w->has_any)
+		strbuf_adds(&w->text, t->before);
+	w->has_any = true;
+	strbuf_adds(&w->text, t->text);
 }
 
 struct str text_str(struct arena *a, const struct text *t)
 {
-	struct strbuf b;
-	strbuf_init(&b);
-	const struct token *list = text_tokens(a, t);
-	for (const struct token *one = list; one->kind != TOK_EOF; one = one->next) {
-		if (one != list)
-			strbuf_adds(&b, one->before);
-		strbuf_adds(&b, one->text);
-	}
-	return strbuf_take(&b, a);
+	struct words w = {.has_any = false};
+	strbuf_init(&w.text);
+	text_print(a, t, put_words, &w);
+	return strbuf_take(&w.text, a);
 }
 
 /** Takes what @t begins with off @rest; false where the two differ. */

@@ -44,7 +44,7 @@ struct piece {
 struct text {
 	const struct token *at; /**< its place in the template, and what stands before it there */
 	struct piece *pieces, *last;
-	size_t size;	 /**< bytes, about */
+	uint32_t size;	 /**< bytes, about: one of a million of these is 64 bytes, not 80 */
 	bool is_written; /**< the template's tokens, which keep their places */
 	bool is_whole;	 /**< all of a node, and nothing is changed */
 	bool has_lines;	 /**< its tokens keep their lines wherever it stands: a block */
@@ -52,8 +52,8 @@ struct text {
 	bool is_tight; /**< a cast may stand before it */
 	bool is_truth; /**< true or false, with which no bpftrace computes right */
 	bool is_made;  /**< `held` by a cast of ours */
-	enum held held;
-	unsigned bits;		 /**< it is a signed number that fits into so many; 0: not known */
+	enum held held : 8;
+	unsigned bits : 8;	 /**< it is a signed number that fits into so many; 0: not known */
 	struct str number;	 /**< a literal: its digits */
 	const struct text *mask; /**< `~7` with a cast: as it is written, which & may have */
 };
@@ -69,8 +69,10 @@ void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
 void text_add_at(struct arena *a, struct text *to, const struct text *part,
 		 const struct token *lead);
 
-/** The tokens of @t: copies, in a list that ends in a TOK_EOF. */
-struct token *text_tokens(struct arena *a, const struct text *t);
+/** Takes a token, of the template or in the arena. */
+typedef void text_put(void *ctx, const struct token *t);
+/** Calls @fn for each token of @t. */
+void text_print(struct arena *a, const struct text *t, text_put *fn, void *ctx);
 /** @t without what stands before its first token. */
 struct str text_str(struct arena *a, const struct text *t);
 /** Does it begin with @z? */

@@ -188,7 +188,6 @@ void types_prepend(struct emitter *e, struct token **program, const struct code 
 				.bol = true,
 				.from_macro = true,
 				.next = *program};
-	(*program)->bol = true;
 	*program = added;
 }
 

@@ -79,16 +79,16 @@ enum node_kind {
 #endif
 
 struct node {
-	FIXED enum node_kind kind;
+	FIXED enum node_kind kind : 8; /**< one of a million: 80 bytes, not 96 */
+	FIXED bool is_changed; /**< it stands for `text`, no more for its tokens: lang/change.h */
+	FIXED unsigned height; /**< 0 without children; bounded, so that a walk can recurse */
 	struct token *FIXED first, *FIXED last; /**< its tokens, both included */
 	struct token *FIXED name;		/**< see its kind */
 	struct node *FIXED child;		/**< the first one */
 	struct node *FIXED next;		/**< the next child of the same parent */
 	struct node *FIXED last_child;		/**< the last child */
-	FIXED unsigned height; /**< 0 without children; bounded, so that a walk can recurse */
 	struct expr *FIXED
 	    expr; /**< of an expression: what is known of it (sema/exprtype.h), or NULL */
-	FIXED bool is_changed; /**< it stands for `text`, no more for its tokens: lang/change.h */
 	FIXED struct str text;
 };
 #undef FIXED

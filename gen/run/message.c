@@ -170,7 +170,8 @@ static size_t add_run(const struct linemap *map, size_t i, struct strbuf *ret)
 		for (size_t k = 0; k < e->token->text.n; k++)
 			if (e->token->text.p[k] != '"')
 				strbuf_addc(ret, e->token->text.p[k]);
-		if (i == map->entries.n || next->line != e->line || next->col != e->col + e->len ||
+		if (i == map->entries.n || next->line != e->line ||
+		    next->col != e->col + e->token->text.n ||
 		    tok_is_any(next->token, (const char *const[]){"{", "}", ",", NULL}))
 			return i;
 	} while (true);
@@ -198,7 +199,7 @@ static const struct message_points *points_of(struct messages *m)
 		struct point p = {.text = str_copy(&m->arena, strbuf_str(&run)),
 				  .token = e->token,
 				  .line = e->line,
-				  .len = last->col + last->len - e->col};
+				  .len = (unsigned)(last->col + last->token->text.n - e->col)};
 		size_t colon = str_find(p.text, ':'), slash = str_find(p.text, '/');
 		struct str word = str_slice(p.text, 0, colon < slash ? colon : slash);
 		if (vocabulary_provider(word)->name) { // BEGIN, interval:s:1

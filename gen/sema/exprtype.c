@@ -36,6 +36,7 @@ struct finder {
 	    *followed; // a pointer whose member, element or target is read, if it is retval
 	struct map known, before; // name -> struct holder, of this round and the one before
 	struct arena of_rounds[2], *names; // where they are: in the last one
+	struct strbuf key;		   // of one that is looked up
 	VEC(struct hidden) hidden;
 	unsigned round;
 	bool has_changed; // in this round something was found out
@@ -99,14 +100,17 @@ static struct expr of_annotation(struct finder *f, struct node *n)
 
 // --- names ---
 
-/** The key of a variable of this clause, or of a map, in `known`. */
+/** The key of a variable of this clause, or of a map, in `known`; until the next is asked for. */
 static struct str key_of(struct finder *f, const struct node *n)
 {
-	struct arena *a = f->names;
 	struct str name = n->name ? n->name->text : STR("");
+	strbuf_clear(&f->key);
 	if (n->kind == NODE_MAP)
-		return str_printf(a, "@" STR_FMT, STR_ARG(name));
-	return str_printf(a, "%p" STR_FMT, (const void *)f->scope, STR_ARG(name));
+		strbuf_addc(&f->key, '@');
+	else
+		strbuf_add(&f->key, &f->scope, sizeof(f->scope));
+	strbuf_adds(&f->key, name);
+	return strbuf_str(&f->key);
 }
 
 static struct holder *holder_of(struct finder *f, struct str key)
@@ -115,7 +119,7 @@ static struct holder *holder_of(struct finder *f, struct str key)
 	if (!h) {
 		h = arena_new(f->names, struct holder);
 		h->value.sign = SIGN_OPEN;
-		map_put(f->names, &f->known, key, h);
+		map_put(f->names, &f->known, str_copy(f->names, key), h);
 	}
 	return h;
 }
@@ -245,7 +249,7 @@ static void recall(struct finder *f, const struct node *n, struct expr *e)
 /** From here to the end of the block the name means another variable. */
 static void hide(struct finder *f, const struct node *variable)
 {
-	struct str key = key_of(f, variable);
+	struct str key = str_copy(f->names, key_of(f, variable));
 	vec_push(f->b->arena, &f->hidden, (struct hidden){key, map_get(&f->known, key)});
 	struct holder *h = arena_new(f->names, struct holder);
 	h->value.sign = SIGN_OPEN;
@@ -889,6 +893,7 @@ bool exprtype_find(const struct bind *b)
 				    "their types cannot be determined");
 	f.is_last = true;
 	find_program(&f);
+	strbuf_fini(&f.key);
 	arena_fini(&f.of_rounds[0]);
 	arena_fini(&f.of_rounds[1]);
 	return f.good;

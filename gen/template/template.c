@@ -183,8 +183,7 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	bound = bound && marker_replace_all(b);
 	uses_find(b->arena, &b->found.script, &b->found.uses);
 	targettype_begin(b);
-	return exprtype_find(b) && table_find_all(b) && look_at(b) && bound &&
-	       emit_program(b, &pp->out);
+	return exprtype_find(b) && table_find_all(b) && look_at(b) && bound && emit_program(b);
 }
 
 bool template_bind(struct bind *b, struct pp *pp)

@@ -4,12 +4,11 @@
  * It is parsed once. Attach points are bound first, because they tell where names are to be looked up;
  * then facts are found, of which check/ and lock/ look at all; then the program is written (emit/).
  *
- *	struct bind_given given = {.files = &files, .version = 17};
- *	struct bind_made made = {.printed_strlen = UINT_MAX};
+ *	struct bind_given given = {.files = &files, .version = 17, .main = file};
+ *	struct bind_made made = {.printed_strlen = UINT_MAX, .program = &program};
  *	struct bind_memory memory = {0};
  *	struct bind b = {&arena, &diag, &given, .made = &made, .memory = &memory};
- *	if (template_bind(&b, &pp))
- *		emit_tokens(&arena, pp.out, file, &program);
+ *	if (template_bind(&b, &pp)) ...
  */
 #ifndef TEMPLATE_TEMPLATE_H
 #define TEMPLATE_TEMPLATE_H

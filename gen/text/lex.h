@@ -33,7 +33,7 @@ enum tok_kind {
 };
 
 struct token {
-	enum tok_kind kind : 8; /**< one of a million: 80 bytes, not 96 */
+	enum tok_kind kind : 8; /**< one of a million: 72 bytes, not 96 */
 	bool bol;		/**< the first token on its line */
 	bool space;		/**< blanks or a comment before it (or bol) */
 	bool attach; /**< part of an attach point's text: nothing may be inserted before it */

@@ -1,14 +1,7 @@
 #include "text/program.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-struct writer {
-	struct program *p;
-	const struct src_file *main;
-	uint32_t line, col; // of the next byte
-	int depth;	    // of braces
-	bool in_definition;
-};
 
 void program_init(struct program *p)
 {
@@ -19,9 +12,10 @@ void program_init(struct program *p)
 void program_fini(struct program *p)
 {
 	strbuf_fini(&p->text);
+	free(p->map.entries.v);
 }
 
-static void put(struct writer *w, struct str s)
+static void put(struct program_sink *w, struct str s)
 {
 	strbuf_adds(&w->p->text, s);
 	for (size_t i = 0; i < s.n; i++) {
@@ -64,7 +58,8 @@ static bool is_spliced(const struct token *prev, const struct token *t)
 }
 
 /** Must a blank be put between the two? What touches in the template may, with two exceptions. */
-static bool needs_blank(const struct writer *w, const struct token *prev, const struct token *t)
+static bool needs_blank(const struct program_sink *w, const struct token *prev,
+			const struct token *t)
 {
 	if (is_spliced(prev, t))
 		return false;
@@ -91,7 +86,7 @@ static bool clean_gap(struct str gap, struct strbuf *ret)
 }
 
 /** May the blanks and comments before @t stand there as they are? */
-static bool keeps_gap(const struct writer *w, const struct token *t, const struct token *prev)
+static bool keeps_gap(const struct program_sink *w, const struct token *t, const struct token *prev)
 {
 	if (w->in_definition || (t->from_macro && !t->bol))
 		return false;
@@ -102,8 +97,8 @@ static bool keeps_gap(const struct writer *w, const struct token *t, const struc
 }
 
 /** Comments and line breaks before @t, as written, when they fit: same file, nothing displaced. */
-static bool put_before_verbatim(struct writer *w, const struct token *t, const struct token *prev,
-				unsigned line)
+static bool put_before_verbatim(struct program_sink *w, const struct token *t,
+				const struct token *prev, unsigned line)
 {
 	struct strbuf gap;
 	unsigned newlines = 0;
@@ -123,7 +118,7 @@ static bool put_before_verbatim(struct writer *w, const struct token *t, const s
 	return fits;
 }
 
-static void put_before(struct writer *w, const struct token *t, const struct token *prev)
+static void put_before(struct program_sink *w, const struct token *t, const struct token *prev)
 {
 	bool of_main = t->use.file && t->use.file == w->main;
 	unsigned line = 0, col = 0;
@@ -146,43 +141,54 @@ static void put_before(struct writer *w, const struct token *t, const struct tok
 	}
 }
 
-/** Room for an entry a token: of a vector that grows the old copies stay in the arena. */
-static void reserve(struct arena *a, struct linemap *m, const struct token *tokens)
+/** Not in an arena, where the old copies of a vector that grows would stay. */
+static void add_entry(struct linemap *m, struct linemap_entry e)
 {
-	size_t n = m->entries.n;
-	for (const struct token *t = tokens; t && t->kind != TOK_EOF; t = t->next)
-		n++;
-	if (m->entries.n || !n)
-		return;
-	m->entries.v = arena_alloc_n(a, n, sizeof(*m->entries.v));
-	m->entries.cap = n;
+	if (m->entries.n == m->entries.cap) {
+		m->entries.cap = m->entries.cap ? 2 * m->entries.cap : 256;
+		m->entries.v = realloc(m->entries.v, m->entries.cap * sizeof(e));
+		if (!m->entries.v)
+			base_oom();
+	}
+	m->entries.v[m->entries.n++] = e;
 }
 
-void emit_tokens(struct arena *a, const struct token *tokens, const struct src_file *main,
-		 struct program *p)
+void program_begin(struct program_sink *w, struct program *p, const struct src_file *main)
 {
-	struct writer w = {.p = p, .main = main, .line = 1, .col = 1};
-	static const char *const tags[] = {"struct", "union", "enum", NULL};
-	const struct token *prev = NULL, *t = tokens;
+	*w = (struct program_sink){.p = p, .main = main, .line = 1, .col = 1};
+}
 
-	reserve(a, &p->map, tokens);
-	for (; t && t->kind != TOK_EOF; prev = t, t = t->next) {
-		w.in_definition = w.in_definition && (w.depth > 0 || !tok_is(prev, "}"));
-		put_before(&w, t, prev);
-		// A definition is what stands from its tag at the top level to its closing brace.
-		w.in_definition |= w.depth == 0 && tok_is_any(t, tags);
-		vec_push(a, &p->map.entries,
-			 (struct linemap_entry){w.line, w.col, (uint32_t)t->text.n, t});
-		put(&w, t->text);
-		if (tok_is(t, "{"))
-			w.depth++;
-		else if (tok_is(t, "}") && w.depth > 0)
-			w.depth--;
-	}
-	if (t && t->use.file == main && t->before.n)
-		put_before_verbatim(&w, t, prev, src_line(t->use));
-	if (w.col > 1)
-		put(&w, STR("\n"));
+void program_put(struct program_sink *w, const struct token *t)
+{
+	static const char *const tags[] = {"struct", "union", "enum", NULL};
+	w->in_definition = w->in_definition && (w->depth > 0 || !tok_is(w->prev, "}"));
+	put_before(w, t, w->prev);
+	// A definition is what stands from its tag at the top level to its closing brace.
+	w->in_definition |= w->depth == 0 && tok_is_any(t, tags);
+	add_entry(&w->p->map, (struct linemap_entry){w->line, w->col, t});
+	put(w, t->text);
+	if (tok_is(t, "{"))
+		w->depth++;
+	else if (tok_is(t, "}") && w->depth > 0)
+		w->depth--;
+	w->prev = t;
+}
+
+void program_end(struct program_sink *w, const struct token *end)
+{
+	if (end && end->use.file == w->main && end->before.n)
+		put_before_verbatim(w, end, w->prev, src_line(end->use));
+	if (w->col > 1)
+		put(w, STR("\n"));
+}
+
+void emit_tokens(const struct token *tokens, const struct src_file *main, struct program *p)
+{
+	struct program_sink w;
+	program_begin(&w, p, main);
+	for (; tokens && tokens->kind != TOK_EOF; tokens = tokens->next)
+		program_put(&w, tokens);
+	program_end(&w, tokens);
 }
 
 const struct token *linemap_find(const struct linemap *m, unsigned line, unsigned col)

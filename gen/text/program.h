@@ -16,12 +16,11 @@
 /** One token of the program. */
 struct linemap_entry {
 	uint32_t line, col; /**< in the program, from 1 */
-	uint32_t len;	    /**< bytes */
 	const struct token *token;
 };
 
 struct linemap {
-	VEC(struct linemap_entry) entries; /**< in program order */
+	VEC(struct linemap_entry) entries; /**< in program order; owned by the program */
 	const struct src_join *joins;	   /**< not owned; may be NULL */
 	size_t n_joins;
 };
@@ -34,9 +33,22 @@ struct program {
 void program_init(struct program *p);
 void program_fini(struct program *p);
 
-/** Writes the token list @tokens; lines of @main keep their number where possible. */
-void emit_tokens(struct arena *a, const struct token *tokens, const struct src_file *main,
-		 struct program *p);
+/** Tokens on their way into a program, one after the other; they must outlive it. */
+struct program_sink {
+	struct program *p;
+	const struct src_file *main; /**< its lines keep their number where possible */
+	uint32_t line, col;	     /**< of the next byte */
+	int depth;		     /**< of braces */
+	bool in_definition;
+	const struct token *prev;
+};
+
+void program_begin(struct program_sink *w, struct program *p, const struct src_file *main);
+void program_put(struct program_sink *w, const struct token *t);
+/** @end: what stands before it, comments at the end of the template, is written; or NULL. */
+void program_end(struct program_sink *w, const struct token *end);
+/** All of these for the token list @tokens. */
+void emit_tokens(const struct token *tokens, const struct src_file *main, struct program *p);
 
 /**
  * The token that stands at program position @line:@col, or the last one before it; NULL when there

@@ -35,10 +35,11 @@ struct src_file {
 	size_t n_quotes;
 };
 
+/** In 12 bytes: a token has two. */
 struct src_loc {
 	const struct src_file *file; /**< NULL: made by btgen, no place in a template */
 	uint32_t off;		     /**< byte offset into file->text */
-};
+} __attribute__((packed, aligned(4)));
 
 /** A piece of a text that the user wrote in another: messages have the place there. */
 struct src_quote {

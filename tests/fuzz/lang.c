@@ -60,8 +60,8 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 	struct bind b = {a, d, &given, .made = &made, .memory = &memory};
 	struct program text;
 	program_init(&text);
-	if (template_bind(&b, pp))
-		emit_tokens(a, pp->out, NULL, &text);
+	made.program = &text;
+	template_bind(&b, pp);
 	lock_add_tables(&b);
 	program_fini(&text);
 }

@@ -32,7 +32,7 @@ static void must_read_again(struct arena *a, const struct token *out, const stru
 		if (t->kind == TOK_DIRECTIVE || t->kind == TOK_OTHER ||
 		    (t->attach && t->from_macro))
 			goto out; // cut otherwise on purpose, an error for bpftrace, only known by its macro
-	emit_tokens(a, out, main, &p);
+	emit_tokens(out, main, &p);
 	lex_file(a, &d, src_from_text(a, STR("again"), strbuf_str(&p.text)), &again);
 	add_bytes(&before, out);
 	add_bytes(&after, again);

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	strbuf_init(&want);
 	if (!pp_file(&pp, src_from_text(&a, STR("fuzz.bt"), str_from(script))))
 		exit(1);
-	emit_tokens(&a, pp.out, pp.files.v[0], &program);
+	emit_tokens(pp.out, pp.files.v[0], &program);
 	relay_init(&r, &said.diag, how & 1 ? &program.map : NULL, "/proc/self/fd/3");
 	r.messages.program = strbuf_str(&program.text);
 	r.stdout_has_messages = how & 2;

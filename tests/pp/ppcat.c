@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 				printf(STR_FMT "\n", STR_ARG(pp.c_lines.v[i].directive->text));
 		if (pragmas)
 			print_pragmas(&pp);
-		emit_tokens(&a, pp.out, pp.files.n ? pp.files.v[0] : NULL, &program);
+		emit_tokens(pp.out, pp.files.n ? pp.files.v[0] : NULL, &program);
 		if (program.text.n)
 			fwrite(program.text.p, 1, program.text.n, stdout);
 	}

@@ -32,7 +32,7 @@ static struct str printed(const char *text)
 	if (!run(text))
 		return STR("(failed)");
 	program_init(&p);
-	emit_tokens(&arena, pp.out, pp.files.v[0], &p);
+	emit_tokens(pp.out, pp.files.v[0], &p);
 	return strbuf_take(&p.text, &arena);
 }
 
@@ -104,7 +104,7 @@ static void definitions(void)
 	pp_file(&pp, src_from_text(&arena, STR("t"), STR("A B C(1)D")));
 	struct program p;
 	program_init(&p);
-	emit_tokens(&arena, pp.out, pp.files.v[0], &p);
+	emit_tokens(pp.out, pp.files.v[0], &p);
 	is_str(strbuf_str(&p.text), STR("1 x y <1>\n"), "and they expand");
 	program_fini(&p);
 	ok(!pp_define(&pp, "1A") && heard("-D 1A: not NAME"), "-D names no number");

@@ -106,7 +106,7 @@ static void make_program(struct pp *pp, struct diag *d, struct program *p, const
 	pp_init(pp, &arena, d);
 	pp_file(pp, f);
 	program_init(p);
-	emit_tokens(&arena, pp->out, f, p);
+	emit_tokens(pp->out, f, p);
 }
 
 static void test_places(void)
