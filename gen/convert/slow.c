@@ -40,77 +40,16 @@ bool slow_is_condition(const char *trigger, int64_t *ns)
 	return true;
 }
 
-// --- a drawing that only writes down what has ended
-
-static void *begin_list(void)
-{
-	return NULL;
-}
-
-static void take_capture(void *state, struct str capture)
-{
-	(void)state;
-	(void)capture;
-}
-
-static void take_record(void *state, const struct capture_line *l)
-{
-	(void)state;
-	(void)l;
-}
-
-static void take_name(void *state, const char *what, struct drawing_line at, struct str name,
-		      struct strbuf *out)
-{
-	(void)state;
-	(void)what;
-	(void)at;
-	(void)name;
-	(void)out;
-}
-
+/** A drawing that only writes down what has ended. */
 static void put_ended(void *state, struct drawing_line at, const struct drawing_what *what,
 		      int64_t end, bool is_beside, struct strbuf *out)
 {
-	(void)state;
-	(void)at;
-	(void)is_beside;
+	(void)state, (void)at, (void)is_beside;
 	if (strcmp(what->category, "state") != 0)
 		strbuf_addf(out, "%" PRId64 " " STR_FMT "\n", end - what->ns, STR_ARG(what->name));
 }
 
-static void take_other(void *state, struct drawing_line at, const struct drawing_what *what,
-		       struct strbuf *out)
-{
-	(void)state;
-	(void)at;
-	(void)what;
-	(void)out;
-}
-
-static void take_mark(void *state, struct drawing_line at, char scope,
-		      const struct drawing_what *what, struct strbuf *out)
-{
-	(void)scope;
-	take_other(state, at, what, out);
-}
-
-static void free_list(void *state)
-{
-	(void)state;
-}
-
-const struct drawing slow_drawing = {
-    .begin = begin_list,
-    .capture = take_capture,
-    .record = take_record,
-    .name = take_name,
-    .ended = put_ended,
-    .unfinished = take_other,
-    .mark = take_mark,
-    .counter = take_other,
-    .free = free_list,
-};
+const struct drawing slow_drawing = {.ended = put_ended};
 
 struct slow *slow_new(int64_t ns)
 {

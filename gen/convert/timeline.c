@@ -86,7 +86,7 @@ static void *begin_timeline(const struct convert_format *format, const char *map
 		base_oom();
 	arena_init(&t->arena);
 	t->to = format->drawing;
-	t->drawn = t->to->begin();
+	t->drawn = t->to->begin ? t->to->begin() : NULL;
 	return t;
 }
 
@@ -112,7 +112,8 @@ static void free_timeline(void *state)
 	strbuf_fini(&t->by);
 	strbuf_fini(&t->args);
 	arena_fini(&t->arena);
-	t->to->free(t->drawn);
+	if (t->to->free)
+		t->to->free(t->drawn);
 	free(t);
 }
 
@@ -203,18 +204,32 @@ static struct probe *probe_of(struct timeline *t, struct str name)
 
 static const struct drawing_line objects = {OBJECTS, OBJECTS};
 
+static void put_mark(struct timeline *t, struct drawing_line at, char scope,
+		     const struct drawing_what *what, struct strbuf *out)
+{
+	if (t->to->mark)
+		t->to->mark(t->drawn, at, scope, what, out);
+}
+
+static void put_open(struct timeline *t, struct drawing_line at, const struct drawing_what *what,
+		     struct strbuf *out)
+{
+	if (t->to->unfinished)
+		t->to->unfinished(t->drawn, at, what, out);
+}
+
 static void put_unfinished(struct timeline *t, struct thread *thread, struct strbuf *out)
 {
 	for (size_t i = 0; i < thread->n_calls; i++) {
 		const struct open *o = &thread->calls.v[i];
 		if (o->call->has_ended)
-			t->to->unfinished(t->drawn, thread->track.line, &o->what, out);
+			put_open(t, thread->track.line, &o->what, out);
 		else // of a probe that is traced alone
-			t->to->mark(t->drawn, thread->track.line, 't', &o->what, out);
+			put_mark(t, thread->track.line, 't', &o->what, out);
 	}
 	thread->n_calls = 0;
 	if (thread->track.is_open)
-		t->to->unfinished(t->drawn, thread->track.line, &thread->track.open.what, out);
+		put_open(t, thread->track.line, &thread->track.open.what, out);
 	thread->track.is_open = false;
 }
 
@@ -334,7 +349,7 @@ static void close_track(struct timeline *t, struct thread *thread, struct track 
 	const struct drawing_what *what = &track->open.what;
 	bool is_change = strcmp(what->category, "change") == 0;
 	if (is_change && !is_end) // its end was not seen: nobody knows how long it took
-		t->to->mark(t->drawn, track->line, 't', what, out);
+		put_mark(t, track->line, 't', what, out);
 	else
 		put_ended(t, track, what, ns, is_calling(thread, track, what->ns), out);
 }
@@ -386,7 +401,7 @@ static bool follow(struct timeline *t, const struct rule *rule, const struct cap
 static void drop_call(struct timeline *t, struct thread *thread, struct strbuf *out)
 {
 	struct open oldest = thread->calls.v[0];
-	t->to->mark(t->drawn, thread->track.line, 't', &oldest.what, out);
+	put_mark(t, thread->track.line, 't', &oldest.what, out);
 	memmove(&thread->calls.v[0], &thread->calls.v[1], --thread->n_calls * sizeof(oldest));
 	thread->calls.v[thread->n_calls] = oldest;
 }
@@ -492,10 +507,10 @@ static void take_record(struct timeline *t, const struct capture_line *l, struct
 	if (probe->verb == VERB_START && !is_shown)
 		start_call(t, thread, probe->call, name, l, args, out);
 	else if (!is_shown)
-		t->to->mark(t->drawn, thread->track.line, 't',
-			    &(struct drawing_what){
-				.name = probe->name, .category = "", .ns = l->ns, .args = args},
-			    out);
+		put_mark(t, thread->track.line, 't',
+			 &(struct drawing_what){
+			     .name = probe->name, .category = "", .ns = l->ns, .args = args},
+			 out);
 }
 
 /** A number, beyond 2^53 a string of its digits; empty: it is none. */
@@ -569,7 +584,7 @@ static void put_lost(struct timeline *t, struct str lost, struct strbuf *out)
 				    .category = "",
 				    .ns = t->last,
 				    .args = str_trim(str_slice(lost, 1, lost.n - 2))};
-	t->to->mark(t->drawn, objects, 'g', &what, out);
+	put_mark(t, objects, 'g', &what, out);
 }
 
 /** What was kept was wanted when its last record came. */
@@ -577,7 +592,7 @@ static void put_trigger(struct timeline *t, struct strbuf *out)
 {
 	struct drawing_what what = {.name = strbuf_str(&t->trigger), .category = "", .ns = t->last};
 	if (t->trigger.n && t->last)
-		t->to->mark(t->drawn, objects, 'p', &what, out);
+		put_mark(t, objects, 'p', &what, out);
 	strbuf_clear(&t->trigger);
 }
 
@@ -601,8 +616,7 @@ static void end_capture(struct timeline *t, struct strbuf *out)
 	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
 		struct thread *thread = e->value;
 		for (size_t i = 0; i < thread->n_calls; i++)
-			t->to->mark(t->drawn, thread->track.line, 't', &thread->calls.v[i].what,
-				    out);
+			put_mark(t, thread->track.line, 't', &thread->calls.v[i].what, out);
 		thread->n_calls = 0;
 		close_track(t, thread, &thread->track, t->last, false, out);
 	}
@@ -618,11 +632,13 @@ static bool take_line(void *state, const struct capture_line *l, struct strbuf *
 		end_capture(t, out);
 		read_trigger(t, l->capture);
 		t->probes = (struct map){0};
-		t->to->capture(t->drawn, l->capture);
+		if (t->to->capture)
+			t->to->capture(t->drawn, l->capture);
 		return rules_read(&t->arena, l->capture, &t->rules);
 	}
 	if (l->has_time) {
-		t->to->record(t->drawn, l);
+		if (t->to->record)
+			t->to->record(t->drawn, l);
 		t->n_late += l->ns < t->last;
 		t->last = l->ns;
 	}
@@ -663,7 +679,7 @@ static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));) {
 		const struct track *track = e->value;
 		if (track->is_open)
-			t->to->unfinished(t->drawn, track->line, &track->open.what, out);
+			put_open(t, track->line, &track->open.what, out);
 	}
 	note_missed(t, d);
 	if (t->n_late)
