@@ -1,13 +1,11 @@
 #include "run/message.h"
 
 #include <ctype.h>
-#include <elf.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lang/vocabulary.h"
 #include "run/tracefs.h"
-#include "usdt/sdtarg.h"
 
 void messages_init(struct messages *m, struct diag *d, const struct linemap *map,
 		   const char *program_name)
@@ -754,23 +752,6 @@ static bool take_hint(struct messages *m, struct str line)
 	return true;
 }
 
-/** Does @operands have one that bcc is known not to parse? */
-static bool is_known_unreadable(struct messages *m, struct str operands)
-{
-#ifdef __aarch64__
-	unsigned machine = EM_AARCH64;
-#else
-	unsigned machine = EM_X86_64;
-#endif
-	struct sdtarg *args;
-	size_t n;
-	bool is_known = false;
-	sdtarg_parse(&m->arena, machine, operands, &args, &n);
-	for (size_t i = 0; i < n; i++)
-		is_known |= args[i].is_beyond_bcc;
-	return is_known;
-}
-
 /**
  * bcc, in 0.23 and older, complains several times of an operand that it cannot parse, of any probe of a
  * file: "Parse error:", the operands, a row of - with a ^. What reads such an argument is an error or
@@ -779,22 +760,11 @@ static bool is_known_unreadable(struct messages *m, struct str operands)
 static bool take_parse_error(struct messages *m, struct str line)
 {
 	if (str_eqz(line, "Parse error:")) {
-		m->bcc = BCC_CANNOT_PARSE;
+		m->parse_error_lines = 2;
 		return true;
 	}
-	if (m->bcc == BCC_POINTS_AT_IT) {
-		m->bcc = BCC_SAYS_NOTHING;
-		return line.n && line.p[0] == '-' && line.p[line.n - 1] == '^';
-	}
-	if (m->bcc != BCC_CANNOT_PARSE)
-		return false;
-	m->bcc = BCC_SAYS_NOTHING;
-	if (!is_known_unreadable(m, line)) {
-		pass_on(m, STR("Parse error:"));
-		return false;
-	}
-	m->bcc = BCC_POINTS_AT_IT;
-	return true;
+	bool is_row = line.n && line.p[0] == '-' && line.p[line.n - 1] == '^';
+	return m->parse_error_lines && (--m->parse_error_lines || is_row);
 }
 
 /**

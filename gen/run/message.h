@@ -58,11 +58,7 @@ struct messages {
 	bool inner_is_error;
 	bool last_hidden;      /**< nor is its "expanded from" shown */
 	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
-	enum {
-		BCC_SAYS_NOTHING,
-		BCC_CANNOT_PARSE, /**< the operands come next */
-		BCC_POINTS_AT_IT  /**< and then a row of - with a ^ */
-	} bcc;
+	unsigned parse_error_lines; /**< of bcc's, that are still to come */
 	struct str excerpt; /**< lines of the program that 0.27 shows for a place over several */
 	struct strbuf c_errors; /**< clang's about the definitions, not yet reported: lines */
 };
