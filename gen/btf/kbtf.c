@@ -3,14 +3,8 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -45,30 +39,6 @@ static int be_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level, (void)fmt, (void)ap;
 	return 0;
-}
-
-/**
- * The kernel's own BTF, mapped: read(2) gives a page of it at a time. Since Linux 6.16; NULL for
- * any other file, which might shrink while it is mapped.
- */
-static struct btf *parse_mapped(const char *path)
-{
-	struct btf *btf = NULL;
-	struct statfs fs;
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == SYSFS_MAGIC && fstat(fd, &st) == 0 &&
-	    S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= UINT32_MAX) {
-		size_t n = (size_t)st.st_size;
-		void *p = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (p != MAP_FAILED) {
-			btf = btf__new(p, (uint32_t)n); // has a copy
-			munmap(p, n);
-		}
-	}
-	if (fd >= 0)
-		close(fd);
-	return btf;
 }
 
 /**
@@ -114,12 +84,12 @@ static bool open_file(struct arena *a, struct diag *d, const char *path, struct 
 		      struct kbtf **ret)
 {
 	libbpf_set_print(be_quiet); // its messages name neither file nor remedy; ours do
-	struct btf *btf = base ? NULL : parse_mapped(path);
+	struct btf *btf = NULL;
 	errno = 0;
-	bool elf = !btf && img_is_elf(path);
+	bool elf = img_is_elf(path);
 	if (elf && !parse_elf(a, d, path, base, &btf))
 		return false;
-	if (!btf && !elf)
+	if (!elf)
 		btf = base ? btf__parse_split(path, base) : btf__parse(path, NULL);
 	if (!btf) {
 		int err = errno;

@@ -541,39 +541,6 @@ static bool next_segment(struct img *img, unsigned *i, unsigned flags, GElf_Phdr
 	return false;
 }
 
-/** A piece of the file: the sites of a library's probes lie close to each other. */
-struct img_window {
-	uint64_t off;
-	size_t n; /**< bytes that are there */
-	uint8_t bytes[8192];
-};
-
-enum { MAX_FROM_WINDOW = 64 };
-
-/** As file_read_at(), out of the window if that has them. */
-static bool read_window(struct img *img, void *buf, size_t n, uint64_t off)
-{
-	struct img_window *w = img->code;
-	if (n > MAX_FROM_WINDOW)
-		return file_read_at(img->fd, buf, n, off);
-	if (!w)
-		w = img->code = arena_new(img->arena, struct img_window);
-	if (off < w->off || off - w->off > w->n || n > w->n - (size_t)(off - w->off)) {
-		w->off = off & ~(uint64_t)63;
-		w->n = sizeof(w->bytes);
-		if (w->off >= img->size)
-			w->n = 0;
-		else if (img->size - w->off < w->n)
-			w->n = (size_t)(img->size - w->off);
-		if (!file_read_at(img->fd, w->bytes, w->n, w->off))
-			w->n = 0;
-		if (n > w->n || off - w->off > w->n - n)
-			return false;
-	}
-	memcpy(buf, w->bytes + (off - w->off), n);
-	return true;
-}
-
 /** Up to @n bytes at @addr of the segment @p, which has that address. */
 static size_t read_segment(struct img *img, const GElf_Phdr *p, uint64_t addr, void *buf, size_t n)
 {
@@ -582,7 +549,7 @@ static size_t read_segment(struct img *img, const GElf_Phdr *p, uint64_t addr, v
 		n = (size_t)(p->p_filesz - in);
 	if (!has_bytes(img, p->p_offset, in) || !has_bytes(img, p->p_offset + in, n))
 		return 0;
-	return read_window(img, buf, n, p->p_offset + in) ? n : 0;
+	return file_read_at(img->fd, buf, n, p->p_offset + in) ? n : 0;
 }
 
 static bool has_address(const GElf_Phdr *p, uint64_t addr)

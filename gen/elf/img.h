@@ -80,7 +80,6 @@ struct img {
 	uint64_t n_read;	      /**< bytes in them */
 	bool unpack_checked, cannot_unpack; /**< by img_check_unpacked() */
 	bool dwarf_checked, has_dwarf;	    /**< by img_has_dwarf() */
-	struct img_window *code;	    /**< the last code that was read; NULL: none yet */
 	struct str names; /**< section names (.shstrtab), read when first asked for */
 	size_t names_index;
 	bool names_read;

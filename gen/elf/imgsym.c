@@ -165,7 +165,9 @@ bool img_has_symbol(struct img *img, struct str name, bool undefined)
 	return found;
 }
 
+/** A symbol that is looked for: by its name, or by what it has to do with an address. */
 struct wanted {
+	enum { BY_NAME, STARTS_AT, STARTS_GLOBAL_AT, COVERS } how;
 	struct str name;
 	bool found;
 	uint64_t addr;
@@ -174,11 +176,14 @@ struct wanted {
 static bool match(void *ctx, const struct img_symbol *sym)
 {
 	struct wanted *w = ctx;
-	if (!str_eq(sym->name, w->name))
-		return true;
-	w->found = true;
-	w->addr = sym->addr;
-	return false;
+	bool starts = sym->addr == w->addr;
+	w->found = w->how == BY_NAME	 ? str_eq(sym->name, w->name)
+		   : w->how == COVERS	 ? w->addr - sym->addr < sym->size
+		   : w->how == STARTS_AT ? starts
+					 : starts && !sym->is_local;
+	if (w->found && w->how == BY_NAME)
+		w->addr = sym->addr;
+	return !w->found;
 }
 
 bool img_find_function(struct img *img, struct str name, uint64_t *ret)
@@ -190,17 +195,25 @@ bool img_find_function(struct img *img, struct str name, uint64_t *ret)
 	return w.found;
 }
 
-static bool match_address(void *ctx, const struct img_symbol *sym)
-{
-	struct wanted *w = ctx;
-	w->found |= sym->addr == w->addr;
-	return !w->found;
-}
-
 bool img_is_function(struct img *img, uint64_t addr)
 {
-	struct wanted w = {.addr = addr};
-	img_walk_functions(img, match_address, &w);
+	struct wanted w = {.how = STARTS_AT, .addr = addr};
+	img_walk_functions(img, match, &w);
+	return w.found;
+}
+
+bool img_is_local(struct img *img, uint64_t addr)
+{
+	struct wanted w = {.how = STARTS_GLOBAL_AT, .addr = addr};
+	img_walk_functions(img, match, &w);
+	return !w.found;
+}
+
+bool img_covers(struct img *img, uint64_t addr, bool own)
+{
+	struct wanted w = {.how = COVERS, .addr = addr};
+	walk_all(img,
+		 (struct walk){.objects = true, .own = own, .fn = match, .ctx = &w, .go_on = true});
 	return w.found;
 }
 
@@ -223,34 +236,4 @@ bool img_find_ifunc_slot(struct img *img, uint64_t addr, uint64_t *ret)
 		}
 	}
 	return false;
-}
-
-static bool match_global(void *ctx, const struct img_symbol *sym)
-{
-	struct wanted *w = ctx;
-	w->found |= sym->addr == w->addr && !sym->is_local;
-	return !w->found;
-}
-
-bool img_is_local(struct img *img, uint64_t addr)
-{
-	struct wanted w = {.addr = addr};
-	img_walk_functions(img, match_global, &w);
-	return !w.found;
-}
-
-static bool match_covering(void *ctx, const struct img_symbol *sym)
-{
-	struct wanted *w = ctx;
-	w->found |= w->addr - sym->addr < sym->size;
-	return !w->found;
-}
-
-bool img_covers(struct img *img, uint64_t addr, bool own)
-{
-	struct wanted w = {.addr = addr};
-	walk_all(img,
-		 (struct walk){
-		     .objects = true, .own = own, .fn = match_covering, .ctx = &w, .go_on = true});
-	return w.found;
 }
