@@ -62,7 +62,7 @@ ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
 GEN_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' \
-	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) $(if $(STATIC),-DIS_STATIC) $(CFLAGS)
+	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(if $(STATIC),-DIS_STATIC) $(CFLAGS)
 GEN_LIBS := $(LIBS) -ldw -lelf -lz $(STATIC)
 
 ifeq ($(V),1)
@@ -151,7 +151,7 @@ $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(wildcard tests/fuzz/*.h) $(BUILD)/libbtg
 
 # For libFuzzer: one instrumented library that all targets link.
 FUZZ_CFLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' -DBTGEN_BPFTRACE='"$(BPFTRACE)"' -DARENA_MALLOC \
-	-Igen $(if $(LIBDEFLATE),-DHAVE_LIBDEFLATE) -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
+	-Igen -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_OBJ := $(LIB_SRC:%.c=$(BUILD)-fuzz/%.o)
 
 $(FUZZ_OBJ): $(BUILD)-fuzz/%.o: %.c config.mak

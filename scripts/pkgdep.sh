@@ -28,7 +28,6 @@ build make make
 build libc6-dev glibc-devel
 build libelf-dev elfutils-libelf-devel
 build zlib1g-dev zlib-devel
-build libdeflate-dev libdeflate-devel
 build libdw-dev elfutils-devel
 build libbpf-dev libbpf-devel
 build bpftrace bpftrace

@@ -92,7 +92,6 @@ static void close_all(struct cmd_source *s)
 	kbtf_close(s->kernel);
 	for (size_t i = s->images.images.n; i-- > 0;) {
 		struct dwsrc *src = s->images.images.v[i];
-		dwsrc_free(src);
 		img_close(src->img);
 	}
 	if (s->proc)

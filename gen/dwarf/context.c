@@ -441,7 +441,7 @@ static bool asks_places_first(const struct context_question *q)
 	bool first = q->context->is_asked;
 	for (size_t i = 0; i < t->images.n && !first; i++) {
 		struct dwsrc *src = t->images.v[i];
-		first = context_has_image(q->context, src) && dwsrc_open(src, NULL) && !src->slim &&
+		first = context_has_image(q->context, src) && dwsrc_open(src, NULL) &&
 			dwfilter_is_large(src);
 	}
 	return first;

@@ -139,7 +139,6 @@ static struct context_unit *find_unit(struct arena *a, struct context *c,
 	struct dwsrc *src = p->src;
 	struct debuginfo *di;
 	Dwarf_Die unit, split;
-	// Addresses take the whole handle; offsets of units are the same in both.
 	if (!dwsrc_open(src, NULL) || !img_debuginfo(src->img, &di) ||
 	    !dwsite_listed_unit(src, p->addr, &unit))
 		return NULL;
@@ -151,8 +150,6 @@ static struct context_unit *find_unit(struct arena *a, struct context *c,
 		unit = split;
 	}
 	find_source_unit(&unit, p->addr - di->bias);
-	if (src->slim && !dwarf_offdie(src->dbg, dwarf_dieoffset(&unit), &unit))
-		return NULL;
 	struct context_unit *u = map_get_ptr(&c->units, unit.addr);
 	if (!u) {
 		u = gather(a, c, src, &unit);
@@ -188,11 +185,8 @@ static bool keeps_blocks(Dwarf_Die *unit)
 static void add_block(struct arena *a, struct context_blocks *b, Dwarf_Die die)
 {
 	Dwarf_Attribute at;
-	Dwarf_Die block;
 	for (int k = 0; k < 8; k++) {
-		block = die;
-		if (!b->src->slim || dwarf_offdie(b->src->dbg, dwarf_dieoffset(&die), &block))
-			vec_push(a, &b->dies, block);
+		vec_push(a, &b->dies, die);
 		if (!dwarf_attr(&die, DW_AT_abstract_origin, &at) || !dwarf_formref_die(&at, &die))
 			return;
 	}

@@ -115,7 +115,7 @@ static void find_in_file(struct dwindex *ix, Elf *elf)
 	struct img *file;
 	size_t size = 0;
 	ix->fd = -1;
-	if (ix->src->slim || (ix->info.n <= SMALL && !ix->src->acts_large))
+	if (ix->info.n <= SMALL && !ix->src->acts_large)
 		return;
 	const char *map = elf_rawfile(elf, &size);
 	if (map && ix->info.p >= map && ix->info.p < map + size &&

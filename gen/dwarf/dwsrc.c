@@ -4,7 +4,6 @@
 
 #include "base/progress.h"
 #include "elf/debugfile.h"
-#include "dwarf/dwslim.h"
 #include "dwarf/dwsrc_priv.h"
 
 static void add_file(struct dwsrc *src, Dwarf *dbg)
@@ -24,40 +23,19 @@ struct dwsrc *dwsrc_new(struct img *img)
 	return src;
 }
 
-void dwsrc_free(struct dwsrc *src)
+bool dwsrc_open(struct dwsrc *src, const char *wanted_for)
 {
-	if (src && src->slim)
-		dwslim_close(src->dbg, src->slim);
-}
-
-/** @whole: also what only code needs: places, lines. */
-static bool open_src(struct dwsrc *src, const char *wanted_for, bool whole)
-{
-	struct img *file;
 	struct debuginfo *di;
 	if (src->dbg)
 		return true;
-	if (!whole && img_debugfile(src->img, &file))
-		src->dbg = dwslim_open(file, &src->slim);
-	if (!src->dbg && img_debuginfo(src->img, &di))
-		src->dbg = di->dwarf;
-	if (!src->dbg)
+	if (!img_debuginfo(src->img, &di))
 		return wanted_for ? debugfile_report_missing(src->img, NULL, wanted_for) : false;
+	src->dbg = di->dwarf;
 	add_file(src, src->dbg);
-	Dwarf *alt = src->slim ? NULL : dwarf_getalt(src->dbg);
+	Dwarf *alt = dwarf_getalt(src->dbg);
 	if (alt)
 		add_file(src, alt);
 	return true;
-}
-
-bool dwsrc_open(struct dwsrc *src, const char *wanted_for)
-{
-	return open_src(src, wanted_for, false);
-}
-
-bool dwsrc_open_whole(struct dwsrc *src)
-{
-	return open_src(src, NULL, true);
 }
 
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)

@@ -52,8 +52,7 @@ struct dwsrc {
 	struct img *img;
 	struct arena *arena;
 	struct diag *diag;
-	Dwarf *dbg; /**< the main handle, for types; owned by the image */
-	Elf *slim;  /**< dwslim's, which has types only; NULL: dbg is that of elf/debugfile.h */
+	Dwarf *dbg;		 /**< the main handle; owned by the image */
 	VEC(Dwarf *) files;	 /**< main, alternate (dwz), then split units as they are met */
 	bool corrupt;		 /**< it is corrupt, which was reported */
 	struct map splits;	 /**< dwsplit's: which skeletons' files libdw may look for */
@@ -78,20 +77,12 @@ struct dwsrc {
 
 /** For the debug information of @img, which is not looked for yet. Lives in the image's arena. */
 struct dwsrc *dwsrc_new(struct img *img);
-/** Gives libdw's handles back; to be called before img_close(). NULL is fine. */
-void dwsrc_free(struct dwsrc *src);
 /**
  * Opens the image's own debug information or that of a separate file, once. False when there is
  * none: the error says where it was looked for and how to get it, and that it was wanted for
  * @wanted_for ("enum color"); with NULL nothing is said.
  */
 bool dwsrc_open(struct dwsrc *src, const char *wanted_for);
-/**
- * The same, silently, for callers that also need code addresses (dwsite.h): nothing is then
- * decompressed twice. After a call for types alone it gives what that one opened, and dwsite reads
- * the rest from elf/debugfile.h.
- */
-bool dwsrc_open_whole(struct dwsrc *src);
 
 /** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);

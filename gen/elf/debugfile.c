@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/file.h"
 #include "base/reader.h"
 #include "base/vec.h"
 #include "elf/debugpackage.h"
-#include "elf/deflate.h"
 
 /**
  * Of larger files the CRC is not computed: the file beside a stranger's program may be one hole.
@@ -60,7 +60,7 @@ static bool file_crc(const struct img *img, uint32_t *ret)
 		size_t n = img->size - off < sizeof(buf) ? (size_t)(img->size - off) : sizeof(buf);
 		if (!file_read_at(img->fd, buf, n, off))
 			return false;
-		*ret = deflate_crc32(*ret, buf, n);
+		*ret = (uint32_t)crc32_z(*ret, buf, n);
 	}
 	return true;
 }

@@ -409,16 +409,6 @@ static bool find_packing(struct img *img, const struct img_section *s, struct pa
 	return true;
 }
 
-bool img_inflated_size(struct img *img, const struct img_section *s, uint64_t *ret)
-{
-	struct packing p;
-	bool is_packed = find_packing(img, s, &p);
-	*ret = is_packed ? p.size : s->size;
-	return has_bytes(img, s->off, s->size) &&
-	       (!is_packed ||
-		(!p.cut && !p.gnu && p.type == ELFCOMPRESS_ZLIB && p.size / MAX_RATIO <= s->size));
-}
-
 static bool check_packing(struct img *img, const struct img_section *s, const struct packing *p)
 {
 	struct diag_place at = img_place(img, s->name, 0);

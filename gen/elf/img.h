@@ -135,11 +135,6 @@ bool img_header_at(struct img *img, unsigned index, struct img_section *ret);
  */
 bool img_read_section(struct img *img, struct img_section *s);
 /**
- * Bytes of the contents of @s, decompressed, as its header claims; false when the file has not all of it,
- * or zlib cannot decompress it.
- */
-bool img_inflated_size(struct img *img, const struct img_section *s, uint64_t *ret);
-/**
  * False, with a warning the first time, when the compressed sections are too large to be
  * decompressed by libdw, or it cannot do so.
  */

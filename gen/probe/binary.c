@@ -11,7 +11,6 @@ void binary_init(struct binary *ret, struct img *img)
 void binary_close(struct binary *b)
 {
 	typenote_free(b->types);
-	dwsrc_free(b->src);
 	img_close(b->img);
 	*b = (struct binary){0};
 }
@@ -25,7 +24,7 @@ struct argnotes *binary_notes(struct binary *b)
 
 bool binary_has_debuginfo(struct binary *b)
 {
-	return dwsrc_open_whole(b->src);
+	return dwsrc_open(b->src, NULL);
 }
 
 struct typenote *binary_types(struct binary *b)

@@ -247,7 +247,7 @@ static struct str add_place(struct codename *c, const struct module *m, const st
 {
 	struct dwsrc *src = m->file->src;
 	struct dwsite site = {0};
-	if (dwsrc_open_whole(src))
+	if (dwsrc_open(src, NULL))
 		dwsite_at(src, s->addr,
 			  &site); // which knows the line also where it finds no function
 	if (!site.line)
@@ -333,7 +333,6 @@ void codename_close(struct codename *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < c->files.n; i++) {
-		dwsrc_free(c->files.v[i]->src);
 		img_close(c->files.v[i]->img);
 	}
 	perfmap_fini(&c->jit);

@@ -53,7 +53,7 @@ set_to PREFIX /opt/x "--prefix sets the folder"
 like "$(sed -n 's/^CFLAGS := //p' config.mak)" '-fsanitize=address,undefined' "--enable-asan compiles with sanitizers"
 set_to LDFLAGS "-fsanitize=address,undefined" "... and links with them"
 ./configure --disable-static >/dev/null 2>&1
-set_to LIBS "-lbpf -ldeflate" "--disable-static leaves all libraries shared"
+set_to LIBS "-lbpf" "--disable-static leaves all libraries shared"
 like "$(./configure --help)" '--with-bpftrace=PATH' "--help lists the options"
 
 mkdir "$tmp/a folder"

@@ -32,7 +32,6 @@ pkgdep --list
 is $? 0 "--list: status 0"
 is "$(cat "$tmp/out")" "libelf-dev
 zlib1g-dev
-libdeflate-dev
 libdw-dev
 libbpf-dev
 bpftrace
@@ -41,10 +40,10 @@ is "$(cat "$tmp/ran")" "" "... and installs nothing"
 pkgdep
 is $? 0 "Debian: status 0"
 is "$(cat "$tmp/ran")" "apt-get -q update
-apt-get -s -q --no-install-recommends --no-remove install libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps
-apt-get -q -y --no-remove --no-install-recommends install libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps" \
+apt-get -s -q --no-install-recommends --no-remove install libelf-dev zlib1g-dev libdw-dev libbpf-dev bpftrace procps
+apt-get -q -y --no-remove --no-install-recommends install libelf-dev zlib1g-dev libdw-dev libbpf-dev bpftrace procps" \
 	"Debian: the lists are read first, then it installs all at once without a question, and removes nothing"
-is "$(cat "$tmp/err")" "pkgdep.sh: installing libelf-dev zlib1g-dev libdeflate-dev libdw-dev libbpf-dev bpftrace procps, to build and run btgen
+is "$(cat "$tmp/err")" "pkgdep.sh: installing libelf-dev zlib1g-dev libdw-dev libbpf-dev bpftrace procps, to build and run btgen
 pkgdep.sh: with dependencies, 7 packages; no server is started" \
 	"... and has said which and what for"
 pkgdep --test --bench
@@ -196,10 +195,10 @@ machine fedora
 fake rpm '[ "$3" = gcc ]'
 fake dnf 'echo "dnf $*" >>"$RAN"'
 pkgdep
-is "$(cat "$tmp/err")" "pkgdep.sh: installing make glibc-devel elfutils-libelf-devel zlib-devel libdeflate-devel elfutils-devel libbpf-devel bpftrace procps-ng, to build and run btgen" \
+is "$(cat "$tmp/err")" "pkgdep.sh: installing make glibc-devel elfutils-libelf-devel zlib-devel elfutils-devel libbpf-devel bpftrace procps-ng, to build and run btgen" \
 	"Fedora: it says what for"
 pkgdep
-is "$? $(cat "$tmp/ran")" "0 dnf -q -y --setopt=strict=False install make glibc-devel elfutils-libelf-devel zlib-devel libdeflate-devel elfutils-devel libbpf-devel bpftrace procps-ng" \
+is "$? $(cat "$tmp/ran")" "0 dnf -q -y --setopt=strict=False install make glibc-devel elfutils-libelf-devel zlib-devel elfutils-devel libbpf-devel bpftrace procps-ng" \
 	"Fedora: the same by its names"
 
 # Distributions where nobody runs the tests: what is known of the names there

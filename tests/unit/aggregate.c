@@ -269,7 +269,6 @@ int main(int argc, char **argv)
 		test_corrupt();
 	}
 	int status = argc > 1 ? show_lines() : done();
-	dwsrc_free(src);
 	img_close(img);
 	fclose(out);
 	arena_fini(&arena);

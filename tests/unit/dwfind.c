@@ -185,7 +185,6 @@ static void test_file(const char *path, size_t most)
 		break;
 	}
 out:
-	dwsrc_free(src);
 	img_close(img);
 	arena_fini(&arena);
 }
@@ -229,7 +228,6 @@ static void test_shrinking(void)
 		ok(WIFEXITED(status) && WEXITSTATUS(status) == 1,
 		   "a file that shrinks while it is read ends the program with status 1");
 	}
-	dwsrc_free(src);
 	img_close(img);
 	close(fd);
 	unlink(path);

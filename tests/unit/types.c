@@ -280,7 +280,6 @@ int main(void)
 	test_paths();
 	test_enums();
 	test_closure();
-	dwsrc_free(src);
 	img_close(img);
 	fclose(out);
 	arena_fini(&arena);

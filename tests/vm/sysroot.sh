@@ -21,7 +21,7 @@ main() {
 		work=$(mktemp -d "$cache/vm/new.XXXXXX")
 		trap 'rm -rf "$work"' EXIT
 		chmod 755 "$work" # apt fetches as a user of its own
-		fetch_debs "$own_suite" libc6-dev libstdc++-12-dev libelf-dev libdw-dev libbpf-dev libdeflate-dev zlib1g-dev libbz2-dev
+		fetch_debs "$own_suite" libc6-dev libstdc++-12-dev libelf-dev libdw-dev libbpf-dev zlib1g-dev libbz2-dev
 		unpack_debs "$work/tree"
 		mv -T "$work/tree" "$folder"
 	fi

@@ -14,7 +14,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly -a packages=(
 	base-files base-passwd bash coreutils dash debianutils diffutils findutils grep gzip hostname libc-bin login mawk mount
 	bsdutils ncurses-base passwd perl-base procps psmisc sed tar util-linux xz-utils iproute2 libcap2-bin
-	bpftrace libelf1 libdw1 libbpf-dev libdeflate0
+	bpftrace libelf1 libdw1 libbpf-dev
 	perl python3 python3-pyelftools python3-jsonschema jq
 	gcc g++ clang make libc6-dev libc6-dbg systemtap-sdt-dev binutils elfutils gdb
 	postgresql
