@@ -387,6 +387,6 @@ bool namedarg_report_stripped(const struct attach_match *m, const struct diag_pl
 			      const char *wanted_for)
 {
 	const struct binary *bin = &m->file->bin;
-	return bin->src && !dwsrc_open(bin->src, NULL) &&
+	return bin->src && !dwsrc_open(bin->src) &&
 	       !debugfile_report_missing(bin->img, at, wanted_for);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/mapped.h"
+#include "process/proc.h"
 
 void targetfiles_of_proc(struct arena *a, struct diag *d, struct proc *proc,
 			 struct targetfiles *ret)
@@ -58,7 +58,7 @@ struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
 	}
 	struct img *img = NULL;
 	if (tf->mapped)
-		img = mapped_open(s->arena, s->diag, s->proc, tf->mapped);
+		img = proc_open_image(s->arena, s->diag, s->proc, tf->mapped);
 	else
 		img_open(s->arena, s->diag, str_dup(s->arena, tf->open_path), tf->path, &img);
 	if (img)

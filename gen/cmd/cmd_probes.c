@@ -18,7 +18,6 @@
 #include "run/bpftrace.h"
 #include "template/skeleton.h"
 #include "process/proc.h"
-#include "process/mapped.h"
 
 struct pattern {
 	struct str text;
@@ -95,7 +94,7 @@ static void add_process(struct listing *l, int pid)
 		if (!f->open_path.n)
 			diag_warning(&l->diag, &at, "this file of process %d cannot be opened",
 				     pid);
-		else if (img_is_elf(path) && (img = mapped_open(&l->arena, &l->diag, p, f)))
+		else if (img_is_elf(path) && (img = proc_open_image(&l->arena, &l->diag, p, f)))
 			add_file(l, img, p, f);
 	}
 	if (!proc_is_same(p))

@@ -1,5 +1,4 @@
 #include "cmd/cmd_source.h"
-#include "process/mapped.h"
 
 #include <string.h>
 
@@ -35,7 +34,7 @@ static bool add_process(struct cmd_source *s, int pid)
 					  pid, STR_ARG(f->path));
 		if (!f->open_path.n)
 			continue;
-		struct img *img = mapped_open(&s->arena, &s->diag, s->proc, f);
+		struct img *img = proc_open_image(&s->arena, &s->diag, s->proc, f);
 		if (!img)
 			return false;
 		add_image(s, img);

@@ -141,7 +141,8 @@ int expand_take_script(void *request, const char *word)
 	return -1;
 }
 
-int expand_take_rest(struct expand_request *req, int argc, char **argv)
+/** Arguments after --: the values of $1, $2 ...; the scripts, where none was given before it. */
+static int take_rest(struct expand_request *req, int argc, char **argv)
 {
 	int status = -1;
 	if (!req->sources.n) // scripts whose names begin with -
@@ -158,7 +159,7 @@ int expand_read_options(const struct cmd_options *options, const char *purpose, 
 	int status = cmd_read_options(options, req->arena, argc, argv, req);
 	if (status >= 0)
 		return status;
-	status = expand_take_rest(req, argc, argv);
+	status = take_rest(req, argc, argv);
 	if (status >= 0)
 		return status;
 	if (!req->sources.n)

@@ -108,11 +108,6 @@ int expand_take_text(void *request, const char *value);
 int expand_take_finding(void *request, const char *value);
 /** An operand: a script. */
 int expand_take_script(void *request, const char *word);
-/**
- * Arguments after --: the values of $1, $2 ...; the scripts, where none was given before it. An exit
- * status, or -1.
- */
-int expand_take_rest(struct expand_request *req, int argc, char **argv);
 /** Reads @options, scripts, and what is to be done with them: at least one, for one target. */
 int expand_read_options(const struct cmd_options *options, const char *purpose, int argc,
 			char **argv, struct expand_request *req);

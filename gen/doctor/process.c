@@ -4,7 +4,6 @@
 #include "elf/debugpackage.h"
 #include "dialect/dialect.h"
 #include "probe/attachable.h"
-#include "process/mapped.h"
 #include "process/proc.h"
 #include "usdt/sdt.h"
 
@@ -135,7 +134,7 @@ static void examine_probes(const struct examination *x, struct img *img, const s
 static void examine_file(struct examination *x, const struct proc_file *f)
 {
 	bool is_exe = f == x->proc->files.v;
-	struct img *img = mapped_open(x->out->arena, x->diag, x->proc, f);
+	struct img *img = proc_open_image(x->out->arena, x->diag, x->proc, f);
 	struct sdt_list probes;
 	if (!img)
 		return;

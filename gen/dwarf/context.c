@@ -213,7 +213,7 @@ static const struct meaning *find_in_image(struct context_question *q, struct dw
 		return m;
 	m = arena_new(t->arena, struct meaning);
 	map_put_ptr(t->arena, &q->known, src, m);
-	if (!dwsrc_open(src, NULL))
+	if (!dwsrc_open(src))
 		return m;
 	struct dwquery query = {.name = *q->name, .no_decls = true, .in_body = &q->may_be_in_body};
 	s.most = dwfilter_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
@@ -441,7 +441,7 @@ static bool asks_places_first(const struct context_question *q)
 	bool first = q->context->is_asked;
 	for (size_t i = 0; i < t->images.n && !first; i++) {
 		struct dwsrc *src = t->images.v[i];
-		first = context_has_image(q->context, src) && dwsrc_open(src, NULL) &&
+		first = context_has_image(q->context, src) && dwsrc_open(src) &&
 			dwfilter_is_large(src);
 	}
 	return first;

@@ -139,7 +139,7 @@ static struct context_unit *find_unit(struct arena *a, struct context *c,
 	struct dwsrc *src = p->src;
 	struct debuginfo *di;
 	Dwarf_Die unit, split;
-	if (!dwsrc_open(src, NULL) || !img_debuginfo(src->img, &di) ||
+	if (!dwsrc_open(src) || !img_debuginfo(src->img, &di) ||
 	    !dwsite_listed_unit(src, p->addr, &unit))
 		return NULL;
 	if (dwsplit_unit(src, &unit, &split)) {
@@ -214,7 +214,7 @@ const struct context_blocks *context_blocks_at(struct arena *a, struct context *
 	struct context_blocks *b = p->blocks = arena_new(a, struct context_blocks);
 	struct dwsite site;
 	b->src = p->src;
-	if (!dwsrc_open(b->src, NULL))
+	if (!dwsrc_open(b->src))
 		return b;
 	uint64_t n_before = b->src->n_visits;
 	if (dwsite_at(b->src, p->addr, &site)) {

@@ -474,7 +474,7 @@ static bool begin_copies(struct dwsrc *src)
 {
 	if (!src->copies)
 		src->copies = arena_new(src->arena, struct dwcopies);
-	return dwsrc_open(src, NULL);
+	return dwsrc_open(src);
 }
 
 const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc)

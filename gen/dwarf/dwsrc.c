@@ -23,13 +23,13 @@ struct dwsrc *dwsrc_new(struct img *img)
 	return src;
 }
 
-bool dwsrc_open(struct dwsrc *src, const char *wanted_for)
+bool dwsrc_open(struct dwsrc *src)
 {
 	struct debuginfo *di;
 	if (src->dbg)
 		return true;
 	if (!img_debuginfo(src->img, &di))
-		return wanted_for ? debugfile_report_missing(src->img, NULL, wanted_for) : false;
+		return false;
 	src->dbg = di->dwarf;
 	add_file(src, src->dbg);
 	Dwarf *alt = dwarf_getalt(src->dbg);

@@ -7,8 +7,8 @@
  * decodes; names are looked up by dwfind and turned into types by dwload.
  *
  *	struct dwsrc *src = dwsrc_new(img);
- *	if (!dwsrc_open(src, "enum color"))
- *		return false;		// reported: no debug information, what to install
+ *	if (!dwsrc_open(src))
+ *		return debugfile_report_missing(img, NULL, "enum color");
  *	struct dwunit u = {0};
  *	while (dwsrc_next_unit(src, &u))
  *		use(&u.die);
@@ -78,11 +78,10 @@ struct dwsrc {
 /** For the debug information of @img, which is not looked for yet. Lives in the image's arena. */
 struct dwsrc *dwsrc_new(struct img *img);
 /**
- * Opens the image's own debug information or that of a separate file, once. False when there is
- * none: the error says where it was looked for and how to get it, and that it was wanted for
- * @wanted_for ("enum color"); with NULL nothing is said.
+ * Opens the image's own debug information or that of a separate file, once. False, silently, when
+ * there is none: debugfile_report_missing() says why.
  */
-bool dwsrc_open(struct dwsrc *src, const char *wanted_for);
+bool dwsrc_open(struct dwsrc *src);
 
 /** The next unit's top DIE into *@u (zeroed before the first call); false at the end. */
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u);

@@ -129,7 +129,7 @@ static bool is_declared(struct type_source *s, const struct namequery *q)
 	struct dwquery any = {.name = *q};
 	bool found = false;
 	for (size_t i = 0; i < t->images.n && !found; i++)
-		if (dwsrc_open(t->images.v[i], NULL))
+		if (dwsrc_open(t->images.v[i]))
 			dwfind(t->images.v[i], &any, is_decl_hit, &found);
 	return found;
 }
@@ -140,7 +140,7 @@ static struct str nearest(struct type_source *s, const struct namequery *q)
 	struct dwquery any = {.name = *q};
 	struct str near = {0};
 	for (size_t i = 0; i < t->images.n && !near.n; i++)
-		if (dwsrc_open(t->images.v[i], NULL))
+		if (dwsrc_open(t->images.v[i]))
 			near = dwfind_nearest(t->images.v[i], &any);
 	return near;
 }
@@ -170,7 +170,7 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 	strbuf_init(&w.name);
 	for (size_t i = 0; i < t->images.n; i++) {
 		struct dwsrc *src = t->images.v[i];
-		if (!dwsrc_open(t->images.v[i], NULL))
+		if (!dwsrc_open(t->images.v[i]))
 			continue;
 		any = true;
 		dwname_walk(src, kinds, walk_hit, &w);
@@ -191,7 +191,7 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 static bool report_empty(struct type_source *s, const struct diag_place *at, const char *wanted)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
-	return t->images.n && !dwsrc_open(t->images.v[0], NULL) &&
+	return t->images.n && !dwsrc_open(t->images.v[0]) &&
 	       !debugfile_report_missing(t->images.v[0]->img, at, wanted);
 }
 
@@ -199,7 +199,7 @@ static void report_gaps(struct type_source *s)
 {
 	struct dwtypes *t = (struct dwtypes *)s;
 	for (size_t i = 0; i < t->images.n; i++)
-		if (dwsrc_open(t->images.v[i], NULL))
+		if (dwsrc_open(t->images.v[i]))
 			dwsplit_report_missing(t->images.v[i]);
 }
 

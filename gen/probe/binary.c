@@ -24,7 +24,7 @@ struct argnotes *binary_notes(struct binary *b)
 
 bool binary_has_debuginfo(struct binary *b)
 {
-	return dwsrc_open(b->src, NULL);
+	return dwsrc_open(b->src);
 }
 
 struct typenote *binary_types(struct binary *b)

@@ -35,7 +35,7 @@ static struct str name_of(struct finder *f, const struct img_symbol *sym)
 	struct dwsite site;
 	struct str name = demangle_symbol(f->a, sym->name);
 	uint64_t n_before = f->src->n_visits;
-	if (!name.n && dwsrc_open(f->src, NULL) && dwsite_at(f->src, sym->addr, &site))
+	if (!name.n && dwsrc_open(f->src) && dwsite_at(f->src, sym->addr, &site))
 		name = dwsite_written(f->src, &site);
 	dwsite_spend(f->src, n_before);
 	return name;
@@ -134,7 +134,7 @@ bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name, str
 	const struct dwinlined *d;
 	*ret = (struct codeplaces){0};
 	// An index of all of its code takes ten times as long.
-	if (!dwsrc_open(bin->src, NULL) || !dwfilter_may_have(bin->src, word_of(name)))
+	if (!dwsrc_open(bin->src) || !dwfilter_may_have(bin->src, word_of(name)))
 		return false;
 	for (size_t i = 0; (d = dwsite_inlined_next(bin->src, &i));)
 		if (is_meant(&f, d))
@@ -159,7 +159,7 @@ struct str codeplace_where(struct arena *a, struct binary *bin, uint64_t addr, b
 {
 	struct dwsite site;
 	uint64_t n_before = bin->src->n_visits;
-	bool found = dwsrc_open(bin->src, NULL) && dwsite_at(bin->src, addr, &site);
+	bool found = dwsrc_open(bin->src) && dwsite_at(bin->src, addr, &site);
 	dwsite_spend(bin->src, n_before);
 	if (!found)
 		return STR("");
@@ -331,7 +331,7 @@ void codeplace_find_lines(struct dwsrc *src, struct str file, unsigned first, un
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die unit;
 	*ret = (struct codeplace_lines){0};
-	if (!file.n || !dwsrc_open(src, NULL) || !img_debuginfo(src->img, &di))
+	if (!file.n || !dwsrc_open(src) || !img_debuginfo(src->img, &di))
 		return;
 	struct line_finder f = {
 	    .src = src, .file = file, .first = first, .last = last, .bias = di->bias, .ret = ret};

@@ -321,7 +321,7 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 	struct dwwalk w = {0};
 	VEC(struct place) places = {0};
 	*ret = (struct funcargs){0};
-	if (!dwsrc_open(src, NULL) || !dwsite_at(src, addr, &site) || !site.dies.n)
+	if (!dwsrc_open(src) || !dwsite_at(src, addr, &site) || !site.dies.n)
 		return false;
 	Dwarf_Die *function = &site.dies.v[site.dies.n - 1];
 	if (dwarf_tag(function) != DW_TAG_subprogram || !is_entry(function, site.at))

@@ -153,7 +153,7 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 {
 	struct img *img = b->img;
 	bool may_read = !b->cheap_only || img_has_dwarf(img);
-	struct dwsrc *src = may_read && dwsrc_open(b->src, NULL) ? b->src : NULL;
+	struct dwsrc *src = may_read && dwsrc_open(b->src) ? b->src : NULL;
 	struct dwsite scope;
 	read_operands(b, s);
 	uint64_t n_before = src ? src->n_visits : 0;

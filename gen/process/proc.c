@@ -616,3 +616,14 @@ int *proc_find_named(struct arena *a, const char *procfs, const char *name, size
 			pids[(*n)++] = pids[i];
 	return pids;
 }
+
+struct img *proc_open_image(struct arena *a, struct diag *d, const struct proc *p,
+			    const struct proc_file *f)
+{
+	struct img *img;
+	if (!img_open(a, d, str_dup(a, f->open_path), str_copy(a, f->path), &img))
+		return NULL;
+	if (!f->host_path.n)
+		img_set_root(img, p->root, f->path);
+	return img;
+}

@@ -24,6 +24,7 @@
 #include "base/diag.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "elf/img.h"
 
 /** The kernel's. Whatever is read of it is read here. */
 #define PROCFS "/proc"
@@ -155,5 +156,11 @@ size_t proc_parents_first(const char *procfs, int *pids, size_t n);
  * this name, in @a; their number in *@n. This process is none of them.
  */
 int *proc_find_named(struct arena *a, const char *procfs, const char *name, size_t *n);
+/**
+ * Opens @f of @p, for the caller to close; NULL with an error when it cannot be read. Debug files of
+ * a process that lives in another file system are looked for there.
+ */
+struct img *proc_open_image(struct arena *a, struct diag *d, const struct proc *p,
+			    const struct proc_file *f);
 
 #endif

@@ -11,7 +11,7 @@
 #include "dwarf/dwsite.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
-#include "process/mapped.h"
+#include "process/proc.h"
 
 enum {
 	MAX_FILES = 256,     // each holds a descriptor
@@ -72,7 +72,7 @@ static struct file *find_file(struct codename *c, const struct proc_file *f)
 		return NULL;
 	struct file *file = arena_new(c->arena, struct file);
 	*file = (struct file){.dev = f->dev, .ino = f->ino};
-	file->img = mapped_open(c->arena, &c->quiet, c->proc, f);
+	file->img = proc_open_image(c->arena, &c->quiet, c->proc, f);
 	if (file->img) {
 		file->img->offline = true; // bpftrace would lose events meanwhile
 		file->src = dwsrc_new(file->img);
@@ -247,7 +247,7 @@ static struct str add_place(struct codename *c, const struct module *m, const st
 {
 	struct dwsrc *src = m->file->src;
 	struct dwsite site = {0};
-	if (dwsrc_open(src, NULL))
+	if (dwsrc_open(src))
 		dwsite_at(src, s->addr,
 			  &site); // which knows the line also where it finds no function
 	if (!site.line)

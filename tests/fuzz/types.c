@@ -220,7 +220,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		struct dwsrc *src = bin.src;
 		dwtypes_add(&images, src);
 		struct names names = {.arena = &arena};
-		if (dwsrc_open(src, "types")) {
+		if (dwsrc_open(src)) {
 			dwname_walk(src, NAME_TYPES | NAME_ENUMERATOR, add_name, &names);
 			// Half of them as a large file.
 			src->acts_large = names.n / 2 % 2;

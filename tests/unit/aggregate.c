@@ -259,7 +259,7 @@ int main(int argc, char **argv)
 	struct dwsrc *src = dwsrc_new(img);
 	dwtypes_add(&images, src);
 	lookup_add(&lk, &images.source);
-	if (!dwsrc_open(src, NULL)) {
+	if (!dwsrc_open(src)) {
 		printf("1..0 # SKIP built without -g\n");
 		return 0;
 	}

@@ -142,7 +142,7 @@ static void test_file(const char *path, size_t most)
 		return;
 	}
 	struct dwsrc *src = dwsrc_new(img);
-	bool is_open = dwsrc_open(src, NULL);
+	bool is_open = dwsrc_open(src);
 	struct dwquery q;
 	src->acts_large = true; // read in pieces, and the nearest name found among strings
 	struct answers none = {.good = true};
@@ -208,7 +208,7 @@ static void test_shrinking(void)
 		fclose(from);
 	if (img_open(&arena, &diag, path, STR("a copy"), &img))
 		src = dwsrc_new(img);
-	bool is_open = src && dwsrc_open(src, NULL);
+	bool is_open = src && dwsrc_open(src);
 	if (is_open)
 		src->acts_large = true;
 	if (!is_open || ftruncate(fd, 4096) != 0) {

@@ -271,7 +271,7 @@ int main(void)
 	struct dwsrc *src = dwsrc_new(img);
 	dwtypes_add(&images, src);
 	lookup_add(&lk, &images.source);
-	if (!dwsrc_open(src, NULL)) {
+	if (!dwsrc_open(src)) {
 		printf("1..0 # SKIP built without -g\n");
 		return 0;
 	}
