@@ -20,31 +20,16 @@ static const uint8_t *take(struct reader *r, uint64_t n)
 	return p;
 }
 
-uint64_t reader_uint(struct reader *r, unsigned size)
-{
-	const uint8_t *p = size <= 8 ? take(r, size) : NULL;
-	if (!p) {
-		r->err = true;
-		return 0;
-	}
-	uint64_t v = 0;
-	if (r->big)
-		for (unsigned i = 0; i < size; i++)
-			v = v << 8 | p[i];
-	else
-		for (unsigned i = size; i-- > 0;)
-			v = v << 8 | p[i];
-	return v;
-}
-
 uint8_t reader_u8(struct reader *r)
 {
-	return (uint8_t)reader_uint(r, 1);
+	const uint8_t *p = take(r, 1);
+	return p ? *p : 0;
 }
 
 uint16_t reader_u16(struct reader *r)
 {
-	return (uint16_t)reader_uint(r, 2);
+	const uint8_t *p = take(r, 2);
+	return (uint16_t)(!p ? 0 : r->big ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
 }
 
 uint32_t reader_u32(struct reader *r)

@@ -30,8 +30,6 @@ uint8_t reader_u8(struct reader *r);
 uint16_t reader_u16(struct reader *r);
 uint32_t reader_u32(struct reader *r);
 uint64_t reader_u64(struct reader *r);
-/** An unsigned integer of @size bytes (1 to 8). */
-uint64_t reader_uint(struct reader *r, unsigned size);
 /** The string up to a NUL, which is skipped and not counted; no NUL is an error. */
 struct str reader_cstr(struct reader *r);
 /** @n bytes as a view. */

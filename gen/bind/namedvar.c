@@ -547,8 +547,7 @@ static bool look_around(const struct bind *b, const struct context_place *p, boo
 			struct spot *ret)
 {
 	*ret = (struct spot){.src = p->src, .is_call = is_call, .asked = p->line};
-	if (!dwsrc_open(p->src) || !dwsite_at(p->src, p->addr, &ret->site) ||
-	    !ret->site.n_inner)
+	if (!dwsrc_open(p->src) || !dwsite_at(p->src, p->addr, &ret->site) || !ret->site.n_inner)
 		return false;
 	if (is_call) { // also where it begins with code of a function that is inlined
 		ret->site.dies.v[0] = ret->site.dies.v[ret->site.dies.n - 1];

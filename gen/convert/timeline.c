@@ -690,31 +690,22 @@ static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 	return !t->to->end || t->to->end(t->drawn, d);
 }
 
+/** All that a format drawn as a timeline has but its name. */
+#define TIMELINE(to)                                                                               \
+	.drawing = &(to), .begin = begin_timeline, .line = take_line, .end = end_timeline,         \
+	.free = free_timeline
+
 const struct convert_format otlp_format = {
     .name = "otlp",
     .is_of_events = true,
-    .drawing = &otlp_drawing,
-    .begin = begin_timeline,
-    .line = take_line,
-    .end = end_timeline,
-    .free = free_timeline,
+    TIMELINE(otlp_drawing),
 };
 
-const struct convert_format slow_format = {
-    .drawing = &slow_drawing,
-    .begin = begin_timeline,
-    .line = take_line,
-    .end = end_timeline,
-    .free = free_timeline,
-};
+const struct convert_format slow_format = {TIMELINE(slow_drawing)};
 
 const struct convert_format timeline_format = {
     .name = "perfetto",
     .is_of_events = true,
-    .drawing = &traceevent_drawing,
-    .begin = begin_timeline,
-    .line = take_line,
-    .end = end_timeline,
     .tail = put_tail,
-    .free = free_timeline,
+    TIMELINE(traceevent_drawing),
 };

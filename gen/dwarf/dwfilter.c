@@ -418,7 +418,7 @@ static bool table_has_name(struct dwindex *ix, const struct search *s, const str
 	// The base is after a header: a length, which counts what follows it, a version and padding.
 	reader_init(&r, ix->str_offsets.p, ix->str_offsets.n, ix->big);
 	reader_skip(&r, base - 2 * u->off_size + (u->off_size == 8 ? 4 : 0));
-	uint64_t left = reader_uint(&r, u->off_size);
+	uint64_t left = u->off_size == 8 ? reader_u64(&r) : reader_u32(&r);
 	struct str table = str_slice(ix->str_offsets, reader_offset(&r), left);
 	for (unsigned pass = 1; pass < n_passes(s); pass++)
 		if (next_place(s, pass, table.p, table.n, 0) < table.n)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "record/order.h"
+#include "record/render.h"
 #include "elf/demangle.h"
 #include "value/show.h"
 
@@ -449,9 +450,7 @@ static void add_args(struct calltree *t, const struct record *r, size_t first, s
 		if (i < first || (is_json && !value_is_known(t->config.render, v, at)))
 			continue;
 		if (is_json && is_entry) {
-			strbuf_adds(json_value(&j, NULL), f->key);
-			strbuf_addz(out, ": ");
-			j.needs_comma = false;
+			render_key(f, &j);
 		} else if (is_entry) {
 			strbuf_addf(out, "%s" STR_FMT "=", i > first ? ", " : "", STR_ARG(f->name));
 		}

@@ -36,6 +36,13 @@ static void add_joined(struct json *j, const struct shape_field *f, int64_t high
 	json_number(j, NULL, (int64_t)v, is_signed);
 }
 
+void render_key(const struct shape_field *f, struct json *j)
+{
+	strbuf_adds(json_value(j, NULL), f->key);
+	strbuf_addz(j->out, ": ");
+	j->needs_comma = false;
+}
+
 void render_record_json(const struct render *how, const struct record *r, struct json *j)
 {
 	struct value_data rest = {r->numbers, r->texts}, at;
@@ -47,9 +54,7 @@ void render_record_json(const struct render *how, const struct record *r, struct
 		const struct value *v = value_take(&f->value, &rest, &at);
 		if (f->is_filler || !value_is_known(how, v, at))
 			continue;
-		strbuf_adds(json_value(j, NULL), f->key);
-		strbuf_addz(j->out, ": ");
-		j->needs_comma = false;
+		render_key(f, j);
 		if (f->divisor) {
 			struct value_data low;
 			value_take(&f[1].value, &rest, &low);

@@ -15,6 +15,8 @@
  * in a list both are shown.
  */
 void render_record(const struct render *how, const struct record *r, struct strbuf *out);
+/** The key of a member of an object that is open; the value must follow. */
+void render_key(const struct shape_field *f, struct json *j);
 /**
  * Adds "fields": {...}, and "cut": [...] with the names of strings that may be longer than what
  * bpftrace could hold, to an object that is open. Fields that could not be read are left out.

@@ -170,14 +170,7 @@ static int compare(const void *pa, const void *pb)
 /** The last one that starts at @addr or before it; NULL for none. */
 static struct symbol *find_symbol(struct file *f, uint64_t addr)
 {
-	size_t low = 0, high = f->symbols.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (f->symbols.v[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	size_t low = addr < UINT64_MAX ? vec_first_from(&f->symbols, addr, addr + 1) : 0;
 	if (!low)
 		return NULL;
 	// Assembly may have no size: then only its first byte is known to be its own.

@@ -748,8 +748,7 @@ static void show_data(struct walk *w, struct value_data d)
 	case VALUE_PLAIN:
 		if (!t)
 			add_missing(w);
-		else if (t->kind == CTYPE_STRUCT || t->kind == CTYPE_UNION ||
-			 t->kind == CTYPE_ARRAY)
+		else if (value_has_parts(w->value))
 			show_memory(w, d.numbers);
 		else
 			show_number(w, t, d.numbers);

@@ -42,8 +42,7 @@ int main(int argc, char **argv)
 			f = src_from_text(&a, STR("-e"), str_from(argv[++i]));
 			good &= pp_file(&pp, f);
 		} else {
-			good &= src_load(&a, &d, argv[i], str_from(argv[i]), &f) &&
-				pp_file(&pp, f);
+			good &= src_load(&a, &d, argv[i], str_from(argv[i]), &f) && pp_file(&pp, f);
 		}
 	}
 	struct program program;
