@@ -158,15 +158,14 @@ struct finish {
 static bool check_word(void *ctx, struct node *n, struct node *parent)
 {
 	struct finish *f = ctx;
-	struct diag_place at = tok_place(n->first);
 	(void)parent;
 	if (n->kind == NODE_NAME &&
 	    (str_has_prefix(node_text(n), STR("sarg")) || tok_is(n->name, "func")))
-		f->good = diag_error(f->b->diag, &at, "usdt probes have no " STR_FMT,
+		f->good = diag_error(f->b->diag, tok_at(n->first), "usdt probes have no " STR_FMT,
 				     STR_ARG(node_text(n)));
 	if (f->in_macro && (node_is(n, NODE_NAME, "probe") || node_is(n, NODE_NAME, "probetype")))
 		f->good =
-		    diag_error(f->b->diag, &at,
+		    diag_error(f->b->diag, tok_at(n->first),
 			       "btgen does not know " STR_FMT " in a macro: pass it as an argument",
 			       STR_ARG(node_text(n)));
 	return true;
@@ -174,8 +173,7 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 
 static bool report_unsafe(struct finish *f, const struct token *t, struct str what)
 {
-	struct diag_place at = tok_place(t);
-	diag_error(f->b->diag, &at,
+	diag_error(f->b->diag, tok_at(t),
 		   STR_FMT " cannot be used together with " STR_FMT ":" STR_FMT
 			   ": bpftrace attaches to that with --unsafe only",
 		   STR_ARG(what), STR_ARG(f->b->found.unsafe->provider),

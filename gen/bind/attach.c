@@ -26,7 +26,6 @@ static bool is_wildcard(struct str s)
 static bool report_no_probe(const struct bind *b, const struct token *at, struct str path,
 			    struct str provider, struct str name)
 {
-	struct diag_place place = tok_place(at);
 	const struct sdt_probe *near = NULL;
 	unsigned best = UINT_MAX;
 	size_t known = 0;
@@ -42,8 +41,8 @@ static bool report_no_probe(const struct bind *b, const struct token *at, struct
 		sdt_find_nearest(list, provider, name, &best, &near);
 	}
 	b->given->files->n_missing++;
-	diag_error(b->diag, &place, "%s has no probe " STR_FMT "%s" STR_FMT, bind_target_name(b),
-		   STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
+	diag_error(b->diag, tok_at(at), "%s has no probe " STR_FMT "%s" STR_FMT,
+		   bind_target_name(b), STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
 	if (near)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT ":" STR_FMT "?",
 			  STR_ARG(near->provider), STR_ARG(near->name));
@@ -63,8 +62,7 @@ static bool check_one_provider(const struct bind *b, const struct token *at, str
 		const struct sdt_probe *other = c->probes.v[i].probe;
 		if (str_eq(first->provider, other->provider))
 			continue;
-		struct diag_place place = tok_place(at);
-		return diag_error(b->diag, &place,
+		return diag_error(b->diag, tok_at(at),
 				  "probe " STR_FMT " is ambiguous: " STR_FMT ":" STR_FMT
 				  " or " STR_FMT ":" STR_FMT "? Name the provider",
 				  STR_ARG(name), STR_ARG(first->provider), STR_ARG(first->name),
@@ -185,7 +183,6 @@ static void find_probes(const struct bind *b, struct str path, struct str provid
 static bool report_unattachable(const struct bind *b, const struct token *at,
 				const struct unattachable *skipped, bool is_error)
 {
-	struct diag_place place = tok_place(at);
 	for (size_t i = 0; i < skipped->matches.n && !is_error; i++) {
 		const struct attach_match *m = &skipped->matches.v[i];
 		skipped_add(&b->given->files->skipped, b->given->files->arena, m->probe,
@@ -196,12 +193,12 @@ static bool report_unattachable(const struct bind *b, const struct token *at,
 	const struct attach_match *m = &skipped->matches.v[0];
 	struct str why = attach_why_not(b, m);
 	if (!why.n)
-		return diag_error(b->diag, &place,
+		return diag_error(b->diag, tok_at(at),
 				  "no probes remain for this pattern: bpftrace " DIALECT_FMT
 				  " attaches to at most %u at once",
 				  DIALECT_ARG(b->given->version),
 				  dialect_max_usdt(b->given->version));
-	return diag_error(b->diag, &place,
+	return diag_error(b->diag, tok_at(at),
 			  "bpftrace cannot attach to " STR_FMT ":" STR_FMT ": " STR_FMT,
 			  STR_ARG(m->probe->provider), STR_ARG(m->probe->name), STR_ARG(why));
 }
@@ -332,16 +329,16 @@ static bool check_elsewhere(const struct bind *b, const struct script_attach *at
 {
 	struct str path = at->fields.v[0], name = at->fields.v[at->fields.n - 1];
 	struct diag *silent = arena_new(b->arena, struct diag);
-	struct diag_place place = tok_place(at->node->first);
 	struct img *img;
 	if (names_file(at) && !exists(b, path) && !optional_covers(b, at, name))
-		return diag_error(b->diag, &place, STR_FMT " does not exist", STR_ARG(path));
+		return diag_error(b->diag, tok_at(at->node->first), STR_FMT " does not exist",
+				  STR_ARG(path));
 	if (!names_file(at) || !img_open(b->arena, silent, str_dup(b->arena, path), path, &img))
 		return true;
 	bool good = has_it(img, at, str_slice(name, 0, str_find(name, '+'))) ||
 		    optional_covers(b, at, name);
 	if (!good)
-		diag_error(b->diag, &place, "no %s " STR_FMT " in " STR_FMT,
+		diag_error(b->diag, tok_at(at->node->first), "no %s " STR_FMT " in " STR_FMT,
 			   at->provider->place == PLACE_USDT ? "USDT probe" : "function",
 			   STR_ARG(name), STR_ARG(path));
 	img->diag = b->diag;
@@ -365,9 +362,9 @@ static bool check_kind(const struct bind *b, const struct script_attach *at)
 {
 	if (at->provider->name || !str_is_ident(at->kind) || b->given->version > DIALECT_NEWEST)
 		return true;
-	struct diag_place place = tok_place(at->node->first);
 	const char *near = vocabulary_nearest_provider(at->kind);
-	diag_error(b->diag, &place, "unknown probe type " STR_FMT, STR_ARG(at->kind));
+	diag_error(b->diag, tok_at(at->node->first), "unknown probe type " STR_FMT,
+		   STR_ARG(at->kind));
 	return near && diag_note(b->diag, NULL, "did you mean %s?", near);
 }
 
@@ -457,18 +454,17 @@ void attach_choose(struct bind *b)
  */
 static bool fill_parameters(const struct bind *b, struct script_attach *at)
 {
-	struct diag_place place = tok_place(at->node->first);
 	script_split_attach(b->arena, at, b->given->args);
 	if (!at->missing.n || at->provider->whose != OF_FILE)
 		return true;
 	if (b->given->args)
-		return diag_error(b->diag, &place, STR_FMT " has no value: pass it after --",
-				  STR_ARG(at->missing));
+		return diag_error(b->diag, tok_at(at->node->first),
+				  STR_FMT " has no value: pass it after --", STR_ARG(at->missing));
 	if (b->given->files && at->n_missing == 1 && str_eq(at->fields.v[0], at->missing)) {
 		at->fields.v[0] = STR("__EXE__");
 		at->missing = STR("");
 	} else if (b->given->files) {
-		diag_warning(b->diag, &place,
+		diag_warning(b->diag, tok_at(at->node->first),
 			     "not looked up: " STR_FMT " has no value; pass it after --",
 			     STR_ARG(at->missing));
 	}

@@ -52,8 +52,7 @@ bool filter_find(const struct bind *b, const struct attach_clause *c, bool *ret)
 			     : c->has_uprobe && dialect_lets_uprobes_through(b->given->version));
 	if (!*ret || !c->has_other)
 		return true;
-	struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
-	return diag_error(b->diag, &place,
+	return diag_error(b->diag, tok_at(c->clause->attach.v[0].node->first),
 			  "this clause mixes probes of the process, which need a "
 			  "filter by PID here, with others: write two clauses");
 }

@@ -28,11 +28,10 @@ static void get_markers(const struct bind *b, struct marker *ret)
 
 static bool report_unknown(const struct bind *b, const struct token *t, const struct marker *m)
 {
-	struct diag_place place = tok_place(t);
 	if (!b->given->files)
 		return bind_report_no_target(b, t);
 	return map_add(b->arena, &b->memory->reported_unknown, str_from(m->name)) &&
-	       diag_error(b->diag, &place,
+	       diag_error(b->diag, tok_at(t),
 			  b->given->n_pids > 1 ? "%s refers to one process: give only that one"
 					       : "%s needs a process: give a PID instead of a file",
 			  m->name);
@@ -55,9 +54,8 @@ static const struct marker *find_in(struct str s, const struct marker *markers, 
 /** In a format a % would be a conversion, and versions differ in how they take %%. */
 static bool check_format(const struct bind *b, const struct token *t, const struct marker *m)
 {
-	struct diag_place place = tok_place(t);
 	return str_find(m->value, '%') == m->value.n ||
-	       diag_error(b->diag, &place, "the value of %s has a %% sign: print it with %%s",
+	       diag_error(b->diag, tok_at(t), "the value of %s has a %% sign: print it with %%s",
 			  m->name);
 }
 

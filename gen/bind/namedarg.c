@@ -92,20 +92,20 @@ static void report_names(const struct bind *b, const struct attach_match *m,
 static bool check_sites(const struct bind *b, const struct named *u, const struct attach_match *m,
 			const struct probeargs *pa)
 {
-	struct diag_place at = tok_place(u->named->name);
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct probesite *s = &pa->sites[i];
 		for (size_t k = 0; k < s->n_args; k++)
 			if (k != u->index && str_eq(s->args[k].name, u->name))
-				return diag_error(b->diag, &at,
+				return diag_error(b->diag, tok_at(u->named->name),
 						  "the sites of %s disagree: " STR_FMT
 						  " is arg%zu at one and arg%zu at another",
 						  probe_name(b, m), STR_ARG(u->name), u->index, k);
 	}
 	if (!pa->args[u->index].types_differ)
 		return true;
-	diag_error(b->diag, &at, "the sites of %s disagree about the type of " STR_FMT,
-		   probe_name(b, m), STR_ARG(u->name));
+	diag_error(b->diag, tok_at(u->named->name),
+		   "the sites of %s disagree about the type of " STR_FMT, probe_name(b, m),
+		   STR_ARG(u->name));
 	for (size_t i = 0, said = 0; i < pa->n_sites && said < 4; i++) {
 		const struct probesite *s = &pa->sites[i];
 		if (u->index >= s->n_args || !s->args[u->index].type)
@@ -122,14 +122,13 @@ static bool check_sites(const struct bind *b, const struct named *u, const struc
 static void warn_of_names(const struct bind *b, const struct named *u, const struct attach_match *m,
 			  const struct probeargs *pa)
 {
-	struct diag_place at = tok_place(u->named->name);
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		const struct probesite *s = &pa->sites[i];
 		const struct probearg *arg = u->index < s->n_args ? &s->args[u->index] : NULL;
 		if (!arg || !arg->has_name || str_eq(arg->name, u->name) ||
 		    str_eq(arg->listed_name, u->name))
 			continue;
-		diag_warning(b->diag, &at,
+		diag_warning(b->diag, tok_at(u->named->name),
 			     "not all sites of %s name it " STR_FMT ": in " STR_FMT
 			     "%s arg%zu is " STR_FMT,
 			     probe_name(b, m), STR_ARG(u->name), STR_ARG(s->function),
@@ -163,10 +162,9 @@ static bool check_definitions(const struct bind *b, const struct attach_match *m
 			      const struct named *u, const struct probearg *arg)
 {
 	struct ctype *one = definition_of(u->arg->type), *other = definition_of(arg->type);
-	struct diag_place at = tok_place(u->named->name);
 	if (!one || !other || one == other || ctype_is_same(one, other))
 		return true;
-	return diag_error(b->diag, &at,
+	return diag_error(b->diag, tok_at(u->named->name),
 			  "the probes of this clause disagree about the type of " STR_FMT
 			  ": " STR_FMT " of " STR_FMT " in %s, of " STR_FMT
 			  " in %s: write two clauses",
@@ -342,11 +340,10 @@ static bool resolve_params(const struct bind *b, struct attach_clause *c)
 	c->params = is_of_entries(c) ? read_params(b, &c->near.places.v[0]) : NULL;
 	for (size_t i = 0; i < c->clause->named_args.n; i++) {
 		const struct token *use = c->clause->named_args.v[i]->name;
-		struct diag_place at = tok_place(use);
 		if (c->params)
 			good &= check_param(b, c, c->clause->named_args.v[i]);
 		else if (!dialect_has_function_args(b->given->version) && c->near.places.n)
-			good = diag_error(b->diag, &at,
+			good = diag_error(b->diag, tok_at(use),
 					  "bpftrace " DIALECT_FMT
 					  " does not support args for functions, and there is no "
 					  "debug information about the parameters: use arg0 to "
@@ -365,9 +362,8 @@ bool namedarg_resolve(const struct bind *b, struct attach_clause *c)
 	for (size_t i = 0; i < c->clause->named_args.n; i++) {
 		const struct node *named = c->clause->named_args.v[i];
 		struct named u = {.named = named, .name = namedarg_name(named->name)};
-		struct diag_place at = tok_place(named->name);
 		if (c->has_other || c->has_uprobe) {
-			good = diag_error(b->diag, &at,
+			good = diag_error(b->diag, tok_at(named->name),
 					  "this clause mixes usdt probes with others, whose args "
 					  "are different: write two clauses");
 			continue;

@@ -343,14 +343,14 @@ static uint64_t find_nearest(const struct bind *b, const struct spot *s, const s
 static bool report_unreadable(const struct bind *b, const struct token *use, const struct spot *s,
 			      const struct found *f, const char *why)
 {
-	struct diag_place at = tok_place(use);
 	uint64_t near = find_nearest(b, s, f);
 	if (s->is_call)
-		diag_error(b->diag, &at,
+		diag_error(b->diag, tok_at(use),
 			   "bpftrace cannot read parameter " STR_FMT " of " STR_FMT "(): %s",
 			   STR_ARG(use->text), STR_ARG(s->site.function), why);
 	else
-		diag_error(b->diag, &at, "cannot read variable " STR_FMT " at " STR_FMT ": %s",
+		diag_error(b->diag, tok_at(use),
+			   "cannot read variable " STR_FMT " at " STR_FMT ": %s",
 			   STR_ARG(use->text), STR_ARG(place_name(b, s, s->site.pc)), why);
 	if (s->is_call && s->params)
 		diag_note(b->diag, NULL, "it is " STR_FMT,
@@ -365,13 +365,12 @@ static bool report_unreadable(const struct bind *b, const struct token *use, con
 static bool report_unknown(const struct bind *b, const struct token *use, const struct spot *s)
 {
 	enum { MOST = 24 };
-	struct diag_place at = tok_place(use);
 	struct str near = {0}, list = {0};
 	unsigned best = UINT_MAX;
 	size_t n = 0;
 	struct map said = {0};
-	diag_error(b->diag, &at, "there is no variable " STR_FMT " at " STR_FMT, STR_ARG(use->text),
-		   STR_ARG(place_name(b, s, s->site.pc)));
+	diag_error(b->diag, tok_at(use), "there is no variable " STR_FMT " at " STR_FMT,
+		   STR_ARG(use->text), STR_ARG(place_name(b, s, s->site.pc)));
 	for (size_t i = 0; i < s->loc.vars.n; i++) {
 		struct argloc_var v = s->loc.vars.v[i];
 		if (!map_add(b->arena, &said, v.name) || why_not_at(b->arena, s, &s->loc, &v))
@@ -495,8 +494,7 @@ static struct namedvar make(const struct bind *b, const struct spot *s, struct c
 static bool report_differing(const struct bind *b, const struct token *use,
 			     const struct spot *spots, size_t i, const char *what)
 {
-	struct diag_place at = tok_place(use);
-	diag_error(b->diag, &at,
+	diag_error(b->diag, tok_at(use),
 		   "variable " STR_FMT " %s at different addresses of this clause: " STR_FMT
 		   " and " STR_FMT,
 		   STR_ARG(use->text), what, STR_ARG(place_name(b, &spots[0], spots[0].site.pc)),
@@ -564,13 +562,12 @@ static bool look_around(const struct bind *b, const struct context_place *p, boo
 static bool report_no_places(const struct bind *b, const struct attach_clause *c,
 			     const struct token *use)
 {
-	struct diag_place at = tok_place(use);
 	if (c->has_unplaced || !c->near.places.n)
 		return diag_error(
-		    b->diag, &at,
+		    b->diag, tok_at(use),
 		    "vars.NAME needs a usdt probe or uprobe of the target at each attach "
 		    "point of the clause");
-	diag_error(b->diag, &at,
+	diag_error(b->diag, tok_at(use),
 		   "variable " STR_FMT ": no debug information for the code of this clause",
 		   STR_ARG(use->text));
 	return false;

@@ -44,8 +44,7 @@ bool path_search(const struct bind *b, const struct token *at, struct str *path)
 	}
 	if (str_has_prefix(name, STR("lib")) || str_contains(name, STR(".so")))
 		return true;
-	struct diag_place place = tok_place(at);
-	diag_error(b->diag, &place, "no program " STR_FMT " in $PATH", STR_ARG(name));
+	diag_error(b->diag, tok_at(at), "no program " STR_FMT " in $PATH", STR_ARG(name));
 	if (is_here)
 		diag_note(b->diag, NULL, "the file in this directory is ./" STR_FMT, STR_ARG(name));
 	return false;
@@ -108,8 +107,7 @@ const char *path_of(struct bind *b, const struct targetfile *tf, const struct to
 			return str_dup(a, word_quote(a, path).s);
 	}
 	if (!f) {
-		struct diag_place place = tok_place(at);
-		diag_error(b->diag, &place,
+		diag_error(b->diag, tok_at(at),
 			   STR_FMT ": bpftrace does not accept paths with : \\ * ? [ or bytes that "
 				   "are not printable UTF-8: use a hard link",
 			   STR_ARG(path));

@@ -111,9 +111,8 @@ bool check_constant(struct checker *k, const struct node *n, struct constant *re
 static void report(struct checker *k, const struct token *t, const char *name,
 		   enum diag_level level, const char *fmt, va_list args)
 {
-	struct diag_place at = tok_place(t);
 	const char *text = arena_vprintf(k->b->arena, fmt, args);
-	k->good &= diag_finding(k->b->diag, name, level, &at, "%s", text);
+	k->good &= diag_finding(k->b->diag, name, level, tok_at(t), "%s", text);
 }
 
 void check_report(struct checker *k, const struct node *n, const char *name, enum diag_level level,
@@ -137,8 +136,7 @@ void check_report_at(struct checker *k, const struct token *t, const char *name,
 
 void check_note_at(struct checker *k, const struct token *t, const char *text)
 {
-	struct diag_place at = tok_place(t);
-	diag_note(k->b->diag, &at, "%s", text);
+	diag_note(k->b->diag, tok_at(t), "%s", text);
 }
 
 bool check_is_address_word(const struct ctype *t)

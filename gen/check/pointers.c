@@ -153,10 +153,9 @@ static const char *as_pointer(struct checker *k, const struct node *value, const
 static void check_stripped(struct checker *k, const struct node *of)
 {
 	const struct expr *e = of->expr;
-	struct diag_place at = tok_place(of->first);
 	if (e->arg_of && !e->is_mixed && !e->type)
 		k->good &= !namedarg_report_stripped(
-		    &e->arg_of->probes.v[0], &at,
+		    &e->arg_of->probes.v[0], tok_at(of->first),
 		    arena_printf(k->b->arena, "what %s points to", check_text(k, of)));
 }
 

@@ -10,15 +10,14 @@
 static bool check_attachable(const struct bind *b, const struct attach_clause *c,
 			     const struct attach_match *m)
 {
-	struct diag_place place = tok_place(c->clause->attach.v[0].node->first);
 	struct str why = attach_why_not(b, m);
 	if (!why.n)
 		return true;
-	bool good = diag_finding(b->diag, "attach", DIAG_ERROR, &place,
-				 "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT
-				 ": " STR_FMT,
-				 DIALECT_ARG(b->given->version), STR_ARG(m->probe->provider),
-				 STR_ARG(m->probe->name), STR_ARG(why));
+	bool good = diag_finding(
+	    b->diag, "attach", DIAG_ERROR, tok_at(c->clause->attach.v[0].node->first),
+	    "bpftrace " DIALECT_FMT " cannot attach to " STR_FMT ":" STR_FMT ": " STR_FMT,
+	    DIALECT_ARG(b->given->version), STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+	    STR_ARG(why));
 	if (dialect_has_libbpf_usdt(b->given->version) &&
 	    attachable_has_name(m->probe, DIALECT_OLDEST))
 		diag_note(b->diag, NULL, "bpftrace 0.23 and older can attach to it");
@@ -32,16 +31,15 @@ static bool check_attachable(const struct bind *b, const struct attach_clause *c
 static bool report_unreadable(const struct bind *b, const struct script_arg *use,
 			      const struct attach_match *m, const struct sdtarg *args)
 {
-	struct diag_place place = tok_place(use->token);
 	unsigned n = use->n;
 	while (args[n].is_behind && !attach_is_by_address(b, m))
 		n--;
 	if (n == use->n && sdtarg_has_odd_size(&args[n]))
 		return diag_finding(
-		    b->diag, "argument", DIAG_ERROR, &place,
+		    b->diag, "argument", DIAG_ERROR, tok_at(use->token),
 		    "bpftrace cannot read arg%u of " STR_FMT ":" STR_FMT ": it has %u bytes", n,
 		    STR_ARG(m->probe->provider), STR_ARG(m->probe->name), args[n].size);
-	return diag_finding(b->diag, "argument", DIAG_ERROR, &place,
+	return diag_finding(b->diag, "argument", DIAG_ERROR, tok_at(use->token),
 			    "bpftrace " DIALECT_FMT " cannot read arg%u of " STR_FMT ":" STR_FMT
 			    ": %s is at " STR_FMT,
 			    DIALECT_ARG(b->given->version), use->n, STR_ARG(m->probe->provider),
@@ -61,9 +59,8 @@ static void note_place(const struct bind *b, const struct script_arg *use, struc
 /** Where there is no argN, and no other way to read it at all sites. */
 static bool report_no_such(const struct bind *b, const struct script_arg *use, struct str place)
 {
-	struct diag_place at = tok_place(use->token);
 	bool good = diag_finding(
-	    b->diag, "argument", DIAG_ERROR, &at,
+	    b->diag, "argument", DIAG_ERROR, tok_at(use->token),
 	    "bpftrace " DIALECT_FMT " reads arg0 to arg%u only (0.24 reads up to arg11)",
 	    DIALECT_ARG(b->given->version), dialect_max_arg(b->given->version));
 	note_place(b, use, place);
@@ -75,18 +72,17 @@ static bool report_none(const struct bind *b, const struct script_arg *use,
 			const struct attach_match *m, const struct sdt_site *site, size_t n)
 {
 	const struct sdt_probe *p = m->probe;
-	struct diag_place place = tok_place(use->token);
 	size_t without = 0;
 	for (size_t i = 0; i < p->n_sites; i++)
 		without += namedarg_operands(b, m, &p->sites[i])->n <= use->n;
 	if (without == p->n_sites)
-		return diag_finding(b->diag, "argument", DIAG_ERROR, &place,
+		return diag_finding(b->diag, "argument", DIAG_ERROR, tok_at(use->token),
 				    "there is no arg%u: probe " STR_FMT ":" STR_FMT
 				    " has %zu argument%s%s",
 				    use->n, STR_ARG(p->provider), STR_ARG(p->name), n,
 				    n == 1 ? "" : "s", n ? ", counted from arg0" : "");
 	bool good =
-	    diag_finding(b->diag, "disagree", DIAG_ERROR, &place,
+	    diag_finding(b->diag, "disagree", DIAG_ERROR, tok_at(use->token),
 			 "there is no arg%u at %zu of the %zu sites of " STR_FMT ":" STR_FMT,
 			 use->n, without, p->n_sites, STR_ARG(p->provider), STR_ARG(p->name));
 	const struct probeargs *pa =
@@ -105,13 +101,12 @@ static bool check_site(const struct bind *b, const struct attach_clause *c,
 	bool good = true;
 	for (size_t i = 0; i < c->clause->args.n; i++) {
 		const struct script_arg *use = &c->clause->args.v[i];
-		struct diag_place place = tok_place(use->token);
 		struct str far = STR("");
 		if (use->n >= o->n) {
 			good &= report_none(b, use, m, site, o->n);
 		} else if (args[use->n].is_float) {
 			good &= diag_finding(
-			    b->diag, "floating-point", DIAG_ERROR, &place,
+			    b->diag, "floating-point", DIAG_ERROR, tok_at(use->token),
 			    "arg%u of " STR_FMT ":" STR_FMT
 			    " is a floating-point number, which bpftrace cannot read",
 			    use->n, STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
@@ -165,9 +160,8 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 	struct node *macro = script_macro(&k->b->found.script, n);
 	if (macro && map_add_ptr(a, &k->seen, macro))
 		vec_push(a, &k->macros, macro);
-	struct diag_place at = tok_place(n->name);
 	if (k->in && n->kind == NODE_NAME && vocabulary_arg_number(node_text(n), &i))
-		k->good &= diag_finding(k->b->diag, "argument", DIAG_ERROR, &at,
+		k->good &= diag_finding(k->b->diag, "argument", DIAG_ERROR, tok_at(n->name),
 					"bpftrace does not support argN of a usdt probe inside a "
 					"macro: pass it as an argument");
 	return true;

@@ -106,7 +106,6 @@ static void check_semaphore(struct reach *r, const struct attach_clause *c,
 	struct img *img = m->file->bin.img;
 	for (size_t k = 0; k < m->probe->n_sites; k++) {
 		uint64_t addr = m->probe->sites[k].semaphore, off;
-		struct diag_place at = tok_place(c->clause->attach.v[0].node->first);
 		if (!addr)
 			continue;
 		bool is_data = img_find_data(img, addr, &off);
@@ -115,13 +114,13 @@ static void check_semaphore(struct reach *r, const struct attach_clause *c,
 			continue;
 		if (!is_new(r, &r->raised, m->file))
 			return;
-		r->good &=
-		    diag_finding(b->diag, "dead-probe", DIAG_WARNING, &at,
-				 STR_FMT ":" STR_FMT " may never fire: nothing can raise its "
-					 "semaphore, which is %s",
-				 STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
-				 is_data ? "not mapped from the file, or not writable"
-					 : "not in a writable part of the file");
+		r->good &= diag_finding(
+		    b->diag, "dead-probe", DIAG_WARNING, tok_at(c->clause->attach.v[0].node->first),
+		    STR_FMT ":" STR_FMT " may never fire: nothing can raise its "
+			    "semaphore, which is %s",
+		    STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+		    is_data ? "not mapped from the file, or not writable"
+			    : "not in a writable part of the file");
 		return;
 	}
 }
@@ -130,11 +129,11 @@ static void check_replaced(struct reach *r, const struct attach_clause *c,
 			   const struct targetfile *tf)
 {
 	const struct bind *b = r->b;
-	struct diag_place at = tok_place(c->clause->attach.v[0].node->first);
 	if (!tf->mapped || !proc_has_successor(b->given->proc, tf->mapped) ||
 	    !is_new(r, &r->replaced, tf))
 		return;
-	r->good &= diag_finding(b->diag, "replaced", DIAG_WARNING, &at,
+	r->good &= diag_finding(b->diag, "replaced", DIAG_WARNING,
+				tok_at(c->clause->attach.v[0].node->first),
 				STR_FMT " was replaced since process %d started: what it runs is "
 					"traced, not the new file",
 				STR_ARG(tf->path), b->given->proc->pid);
@@ -155,7 +154,6 @@ static bool is_mapped_file(const struct bind *b, const struct stat *st)
 static void check_path(struct reach *r, const struct script_attach *at)
 {
 	const struct bind *b = r->b;
-	struct diag_place place = tok_place(at->node->first);
 	struct stat st;
 	if (at->provider->whose != OF_FILE || at->fields.n < 2 ||
 	    !str_has_prefix(at->fields.v[0], STR("/")))
@@ -168,14 +166,14 @@ static void check_path(struct reach *r, const struct script_attach *at)
 		if (!str_eq(b->given->proc->files.v[i].path, path))
 			continue;
 		r->good &=
-		    diag_finding(b->diag, "replaced", DIAG_WARNING, &place,
+		    diag_finding(b->diag, "replaced", DIAG_WARNING, tok_at(at->node->first),
 				 "process %d runs another file of this name: write __EXE__ for "
 				 "the one that it runs",
 				 b->given->proc->pid);
 		return;
 	}
 	r->good &=
-	    diag_finding(b->diag, "dead-probe", DIAG_WARNING, &place,
+	    diag_finding(b->diag, "dead-probe", DIAG_WARNING, tok_at(at->node->first),
 			 "process %d has not mapped " STR_FMT ": nothing fires until it does",
 			 b->given->proc->pid, STR_ARG(path));
 }

@@ -165,7 +165,6 @@ static const struct attach_match *find_switched(const struct attach_clause *c,
 static bool check_attach(const struct bind *b, const struct attach_clause *c,
 			 const struct script_attach *at, struct map *said)
 {
-	struct diag_place place = tok_place(at->node->first);
 	const struct attach_match *m =
 	    at->provider->place == PLACE_USDT && at->fields.n > 1 ? find_switched(c, at) : NULL;
 	const struct probe_switch *s = m ? find_switch(m) : NULL;
@@ -174,7 +173,7 @@ static bool check_attach(const struct bind *b, const struct attach_clause *c,
 	enum state state = state_of(b, s);
 	if (state == ON || !map_add(b->arena, said, str_from(s->what)))
 		return true;
-	bool good = diag_finding(b->diag, "switch", DIAG_WARNING, &place,
+	bool good = diag_finding(b->diag, "switch", DIAG_WARNING, tok_at(at->node->first),
 				 STR_FMT ":" STR_FMT " %s: it fires only %s",
 				 STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
 				 state == OFF ? "does not fire" : "may not fire", s->what);

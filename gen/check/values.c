@@ -430,9 +430,8 @@ bool check_strings(const struct bind *b)
 {
 	if (!b->made->longest_at || b->made->longest_string < b->made->max_strlen)
 		return true;
-	struct diag_place at = tok_place(b->made->longest_at);
 	bool fits_alone = dialect_strlen_ceiling(b->given->version, 1) > b->made->longest_string;
-	return diag_finding(b->diag, "string-cut", DIAG_WARNING, &at,
+	return diag_finding(b->diag, "string-cut", DIAG_WARNING, tok_at(b->made->longest_at),
 			    "strings of up to %u characters are truncated to %u, the most that "
 			    "bpftrace " DIALECT_FMT " "
 			    "can hold%s",

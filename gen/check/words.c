@@ -126,8 +126,7 @@ static bool is_new(struct versions *v, const char *what)
 
 static void say(struct versions *v, const struct token *at, const char *what, unsigned since)
 {
-	struct diag_place place = tok_place(at);
-	v->good &= diag_finding(v->b->diag, "version", DIAG_ERROR, &place,
+	v->good &= diag_finding(v->b->diag, "version", DIAG_ERROR, tok_at(at),
 				"bpftrace " DIALECT_FMT " has no %s: it was added in 0.%u",
 				DIALECT_ARG(v->b->given->version), what, since);
 }

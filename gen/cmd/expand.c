@@ -377,9 +377,8 @@ bool expand_check_reach(struct diag *d, const struct expand_request *req, const 
 	const struct script_attach *at = expand_find_global(x, level == DIAG_ERROR);
 	if (!req->exe || !at || x->bind.found.scope == BIND_HOST)
 		return true;
-	struct diag_place place = tok_place(at->node->first);
 	return diag_finding(
-		   d, "scope", level, &place,
+		   d, "scope", level, tok_at(at->node->first),
 		   "with -x this would fire for every process on the machine: give a PID") ||
 	       diag_note(d, NULL, "#pragma scope host marks a script that traces all processes");
 }

@@ -349,8 +349,7 @@ static void warn_of_opaque(const struct bind *b, struct node *program)
 		node_walk(program, find_opaque, &found);
 	if (!found)
 		return;
-	struct diag_place at = tok_place(found->first);
-	diag_warning(b->diag, &at,
+	diag_warning(b->diag, tok_at(found->first),
 		     "unknown syntax (btgen knows bpftrace's language up to 0.%u): passed on "
 		     "unchanged and unchecked",
 		     DIALECT_NEWEST);

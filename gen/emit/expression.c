@@ -16,9 +16,8 @@ enum { MAX_TEXT = 32768 }; // of one expression, which may stand several times i
 
 bool emit_fits(struct emitter *e, const struct node *n, const struct text *t)
 {
-	struct diag_place at = tok_place(n->first);
 	if (e->good && t->size > MAX_TEXT)
-		e->good = diag_error(e->b->diag, &at,
+		e->good = diag_error(e->b->diag, tok_at(n->first),
 				     "expression is too complex: move part of it into a variable");
 	return e->good;
 }
@@ -176,9 +175,8 @@ const struct text *emit_asked(struct emitter *e, const struct node *n, const str
 /** Bit-fields: what bpftrace makes of those of a whole struct is out of our hands. */
 static void warn_of_bits(struct emitter *e, const struct node *n, enum copied how)
 {
-	struct diag_place at = tok_place(n->first);
 	if (ctype_has_bitfields(n->expr->type))
-		diag_finding(e->b->diag, "bitfield", DIAG_WARNING, &at,
+		diag_finding(e->b->diag, "bitfield", DIAG_WARNING, tok_at(n->first),
 			     "bpftrace %s the bitfields of a whole " STR_FMT
 			     " wrong: name the members one by one",
 			     how == IS_PRINTED ? "prints" : "keeps",
@@ -188,7 +186,6 @@ static void warn_of_bits(struct emitter *e, const struct node *n, enum copied ho
 void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how)
 {
 	unsigned v = e->b->given->version;
-	struct diag_place at = tok_place(n->first);
 	if (!n->expr || !n->expr->type)
 		return;
 	warn_of_bits(e, n, how);
@@ -197,12 +194,12 @@ void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how)
 	struct str what = ctype_spell(e->arena, ctype_strip(n->expr->type));
 	if (how == IS_PRINTED)
 		e->good &=
-		    diag_finding(e->b->diag, "floating-point", DIAG_ERROR, &at,
+		    diag_finding(e->b->diag, "floating-point", DIAG_ERROR, tok_at(n->first),
 				 "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
 				 ", which has floating-point members: name the others one by one",
 				 DIALECT_ARG(v), STR_ARG(what));
 	else
-		diag_finding(e->b->diag, "floating-point", DIAG_WARNING, &at,
+		diag_finding(e->b->diag, "floating-point", DIAG_WARNING, tok_at(n->first),
 			     "bpftrace " DIALECT_FMT " cannot print a whole " STR_FMT
 			     ", which has floating-point members: clear() the map in END",
 			     DIALECT_ARG(v), STR_ARG(what));
@@ -466,9 +463,8 @@ static const struct text *emit_str_of_value(struct emitter *e, const struct node
 	if (!tok_is(n->name, "str") || !array || !array->expr->is_value || !array->expr->type ||
 	    !place_is_char_array(ctype_strip(array->expr->type), true, &size))
 		return NULL;
-	struct diag_place at = tok_place(n->first);
 	if (array->next)
-		e->good = diag_error(e->b->diag, &at,
+		e->good = diag_error(e->b->diag, tok_at(n->first),
 				     "str() with a length cannot be used on a copy of a struct: "
 				     "read the member through a pointer");
 	return made(e, n, "%n", emit(e, array, WANT_STRING));

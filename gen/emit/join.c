@@ -206,12 +206,11 @@ static bool report_early_end(const struct bind *b, const struct token *end,
 			     const struct script_clause *next)
 {
 	const char *kind = next->attach.v[0].provider->name;
-	struct diag_place at = tok_place(end), there = tok_place(next->node->last_child->first);
-	diag_error(b->diag, &at,
+	diag_error(b->diag, tok_at(end),
 		   "this would also skip the next %s: bpftrace " DIALECT_FMT
 		   " runs only one, so btgen joins them; put the rest inside an if",
 		   kind, DIALECT_ARG(b->given->version));
-	diag_note(b->diag, &there, "the next %s is here", kind);
+	diag_note(b->diag, tok_at(next->node->last_child->first), "the next %s is here", kind);
 	return false;
 }
 

@@ -354,7 +354,6 @@ const struct text *name_print(struct emitter *e, const struct node *call)
 {
 	struct naming p = {
 	    .e = e, .call = call, .splits = dialect_has_own_printf(e->b->given->version)};
-	struct diag_place at = tok_place(call->first);
 	bool is_simple = !p.splits;
 	if (!prints_names(e, call))
 		return NULL;
@@ -363,12 +362,12 @@ const struct text *name_print(struct emitter *e, const struct node *call)
 	if (is_simple || !cases)
 		return write_simple(&p);
 	if (!e->print || e->print->value != call)
-		e->good = diag_error(e->b->diag, &at,
+		e->good = diag_error(e->b->diag, tok_at(call->first),
 				     "a call that prints an enumerator's name cannot be part of an "
 				     "expression: make it a statement, inside an if");
 	else if (cases > MAX_CASES)
 		e->good =
-		    diag_error(e->b->diag, &at,
+		    diag_error(e->b->diag, tok_at(call->first),
 			       "too many enumerator names in one call for bpftrace " DIALECT_FMT
 			       ": use several calls",
 			       DIALECT_ARG(e->b->given->version));

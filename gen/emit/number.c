@@ -270,11 +270,10 @@ static bool compares(const struct token *op)
 
 static void warn_of_mixed(struct emitter *e, const struct token *op)
 {
-	struct diag_place at = tok_place(op);
 	const char *name = divides(op) ? "division" : compares(op) ? "sign" : "shift";
 	if (op->loc.file)
 		e->good &= diag_finding(
-		    e->b->diag, name, DIAG_WARNING, &at,
+		    e->b->diag, name, DIAG_WARNING, tok_at(op),
 		    "bpftrace %s unsigned, and the signedness of this operand is unknown: "
 		    "write (int64)(...) or (uint64)(...)",
 		    divides(op)	   ? "divides"
@@ -285,8 +284,8 @@ static void warn_of_mixed(struct emitter *e, const struct token *op)
 /** What is evaluated once stays so: with --force it is computed without a sign. */
 static void report_not_repeatable(struct emitter *e, const struct node *n, bool is_shift)
 {
-	struct diag_place at = tok_place(n->child->first);
-	e->good = diag_finding(e->b->diag, is_shift ? "shift" : "division", DIAG_ERROR, &at,
+	e->good = diag_finding(e->b->diag, is_shift ? "shift" : "division", DIAG_ERROR,
+			       tok_at(n->child->first),
 			       "to %s as C does, this would be evaluated more than once: assign it "
 			       "to a variable first",
 			       is_shift ? "shift" : "divide");
@@ -436,9 +435,8 @@ static void emit_binary(struct emitter *e, const struct node *n, const struct te
 /** Its key cannot stand there twice, as in @x[k] = @x[k] - y. */
 static void warn_of_lost_sign(struct emitter *e, const struct node *map)
 {
-	struct diag_place at = tok_place(map->first);
 	e->good &= diag_finding(
-	    e->b->diag, "sign", DIAG_WARNING, &at,
+	    e->b->diag, "sign", DIAG_WARNING, tok_at(map->first),
 	    "bpftrace before 0.24 loses the sign here: assign the key to a variable first");
 }
 
@@ -545,8 +543,7 @@ bool number_sums_choice(struct emitter *e, const struct node *n)
 	if (!found || (expr_effect(n->child) < EFFECT_CLOCK && expr_effect(yes) < EFFECT_CHANGES &&
 		       expr_effect(no) < EFFECT_CHANGES))
 		return found;
-	struct diag_place at = tok_place(n->first);
-	e->good = diag_error(e->b->diag, &at,
+	e->good = diag_error(e->b->diag, tok_at(n->first),
 			     "bpftrace " DIALECT_FMT
 			     " computes this conditional expression wrongly: use if and else",
 			     DIALECT_ARG(e->b->given->version));

@@ -194,9 +194,8 @@ static struct text *read_far_bits(struct emitter *e, const struct node *n, const
 	struct text *value = read_bits(e, n, at);
 	if (value)
 		return t->is_signed ? read_signed(e, n, value) : value;
-	struct diag_place place = tok_place(n->name ? n->name : n->first);
 	e->good = diag_error(
-	    e->b->diag, &place,
+	    e->b->diag, tok_at(n->name ? n->name : n->first),
 	    "this bitfield spans nine bytes and its index is not a constant: use a constant index");
 	return NULL;
 }
@@ -244,9 +243,8 @@ static const struct text *read_spot(struct emitter *e, const struct node *n, con
 	if (x->by_address && ctype_is_aggregate(t))
 		return read_whole(e, n, s->address);
 	if (t->kind == CTYPE_ARRAY && argument_address(e, n)) {
-		struct diag_place at = tok_place(n->name);
 		e->good =
-		    diag_error(e->b->diag, &at,
+		    diag_error(e->b->diag, tok_at(n->name),
 			       "bpftrace cannot take " STR_FMT
 			       ", an array that is a variable of the program, as a whole: name "
 			       "its elements",

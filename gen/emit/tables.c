@@ -13,9 +13,8 @@ static bool holds_names(const struct bind *b, const struct use *use)
 {
 	const struct expr *x = use->value ? use->value->expr : NULL;
 	bool may_be_text = use->value && (!x || x->kind == EXPR_OPEN || x->kind == EXPR_TEXT);
-	struct diag_place place = tok_place(use->at);
 	return !(use->does & USE_WRITES) || may_be_text ||
-	       diag_finding(b->diag, "table", DIAG_ERROR, &place,
+	       diag_finding(b->diag, "table", DIAG_ERROR, tok_at(use->at),
 			    "@" STR_FMT " is a table of names: another map needs another name",
 			    STR_ARG(use->name));
 }

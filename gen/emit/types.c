@@ -96,14 +96,13 @@ static bool use_type(struct emitter *e, const struct node *n, bool is_cast,
 static bool miss(struct emitter *e, const struct targettype_name *name, const struct node *n)
 {
 	const struct bind *b = e->b;
-	struct diag_place place = tok_place(name->last);
 	if (!targettype_is_kernel(b, name->name))
-		return lookup_report_unknown(bind_lookup(b), &place, "type", name->name,
+		return lookup_report_unknown(bind_lookup(b), tok_at(name->last), "type", name->name,
 					     NAME_TYPES);
 	bool of_kernel = n->next && node_is(n->next, NODE_NAME, "curtask"); // a cast of that
 	if (e->clause->has_user && !e->clause->has_other && !of_kernel &&
 	    map_add(b->arena, &e->types_said, name->name))
-		return diag_finding(b->diag, "kernel-type", DIAG_WARNING, &place,
+		return diag_finding(b->diag, "kernel-type", DIAG_WARNING, tok_at(name->last),
 				    "%s has no " STR_FMT ": using the kernel's",
 				    bind_target_name(b), STR_ARG(name->name));
 	return true;
@@ -128,15 +127,15 @@ static bool fold_offset(const struct bind *b, const struct node *call, struct ct
 			struct str *ret)
 {
 	const struct node *path = call->child->next;
-	struct diag_place at = tok_place(path->first);
 	struct ctype_place place;
 	struct ctype *in;
 	struct str bad;
 	if (!ctype_resolve(type, print_text(b->arena, path), &place, &bad, &in))
-		return diag_error(b->diag, &at, STR_FMT " has no member " STR_FMT,
+		return diag_error(b->diag, tok_at(path->first), STR_FMT " has no member " STR_FMT,
 				  STR_ARG(ctype_spell(b->arena, in)), STR_ARG(bad));
 	if (place.bit_size)
-		return diag_error(b->diag, &at, "a bitfield has no offset in bytes");
+		return diag_error(b->diag, tok_at(path->first),
+				  "a bitfield has no offset in bytes");
 	*ret = str_printf(b->arena, "%" PRIu64, place.off);
 	return true;
 }

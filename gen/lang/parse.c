@@ -105,11 +105,9 @@ static bool is_closer(const struct token *t)
 static struct token *error_at(struct parser *p, const struct token *t, const char *what,
 			      const struct token *other)
 {
-	struct diag_place at = tok_place(t);
-	diag_error(p->diag, &at, "this \"" STR_FMT "\" %s", STR_ARG(t->text), what);
+	diag_error(p->diag, tok_at(t), "this \"" STR_FMT "\" %s", STR_ARG(t->text), what);
 	if (other) {
-		struct diag_place there = tok_place(other);
-		diag_note(p->diag, &there, "the innermost open bracket is here");
+		diag_note(p->diag, tok_at(other), "the innermost open bracket is here");
 	}
 	return NULL;
 }

@@ -34,9 +34,9 @@ bool constant_spell(const struct bind *b, const struct attach_clause *c, const s
 		*is_negative = value < 0;
 		return true;
 	}
-	struct diag_place at = tok_place(n->last);
 	if (has_scopes) // no bpftrace has such names
-		*good &= lookup_report_unknown(b->memory->lookup, &at, "type or enumerator", name,
-					       NAME_TYPES | NAME_ENUMERATOR);
+		*good &=
+		    lookup_report_unknown(b->memory->lookup, tok_at(n->last), "type or enumerator",
+					  name, NAME_TYPES | NAME_ENUMERATOR);
 	return false;
 }

@@ -50,13 +50,12 @@ struct str enumname_table(const struct bind *b, struct str type, struct ctype *m
 struct str enumname_of_call(const struct bind *b, size_t i, const struct node *call)
 {
 	const struct node *type = call->child, *value = type ? type->next : NULL;
-	struct diag_place at = tok_place(call->first);
 	struct str text = type ? type_text(b, type) : STR("");
 	struct ctype *means = NULL;
 	if (!value || value->next)
-		diag_error(b->diag, &at, "enum_name() takes a type and a value");
+		diag_error(b->diag, tok_at(call->first), "enum_name() takes a type and a value");
 	else if (!text.n || text.p[0] < 'A')
-		diag_error(b->diag, &at,
+		diag_error(b->diag, tok_at(call->first),
 			   "the first argument of enum_name() must be the name of an enum");
 	if (!value || value->next || !text.n || text.p[0] < 'A')
 		return STR("");

@@ -25,9 +25,8 @@ static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, st
 
 static bool report_no_member(const struct bind *b, struct ctype *in, const struct token *name)
 {
-	struct diag_place at = tok_place(name);
 	struct str near = ctype_nearest_member(in, name->text);
-	diag_error(b->diag, &at, STR_FMT " has no member " STR_FMT,
+	diag_error(b->diag, tok_at(name), STR_FMT " has no member " STR_FMT,
 		   STR_ARG(ctype_spell(b->arena, in)), STR_ARG(name->text));
 	if (near.n)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
@@ -44,9 +43,9 @@ static bool check_declared(const struct bind *b, const struct expr *of, const st
 	if (!to || !ctype_is_aggregate(to) || !to->is_decl || !to->name.n || ctype_complete(to) ||
 	    targettype_is_own(b, to->name))
 		return true;
-	struct diag_place at = tok_place(place);
 	struct lookup *lk = bind_lookup(b);
-	return !lk || lookup_report_unknown(lk, &at, "type", ctype_spell(b->arena, to), NAME_TYPES);
+	return !lk || lookup_report_unknown(lk, tok_at(place), "type", ctype_spell(b->arena, to),
+					    NAME_TYPES);
 }
 
 /**
@@ -142,9 +141,9 @@ bool exprplace_index(const struct bind *b, const struct node *n, const struct ex
 	struct ctype *element = ctype_strip(array->of);
 	bool constant = is_constant(index, &value);
 	if (constant && array->has_count && value >= array->count) {
-		struct diag_place at = tok_place(index->first);
-		return !say || diag_error(b->diag, &at, "the array has %llu elements",
-					  (unsigned long long)array->count);
+		return !say ||
+		       diag_error(b->diag, tok_at(index->first), "the array has %llu elements",
+				  (unsigned long long)array->count);
 	}
 	bool simple = constant && array->has_count && element && element->kind != CTYPE_ARRAY &&
 		      !(element->kind == CTYPE_INT && element->size == 1);

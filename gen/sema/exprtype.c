@@ -628,11 +628,10 @@ static bool can_share_text(struct ctype *a, struct ctype *b)
 static void check_parameter(struct finder *f, const struct node *argument, const struct holder *h)
 {
 	struct ctype *now = argument->expr->type, *before = h->value.type;
-	struct diag_place at = tok_place(argument->first);
 	if (!f->is_last || can_share_text(now, before))
 		return;
 	f->good = diag_error(
-	    f->b->diag, &at,
+	    f->b->diag, tok_at(argument->first),
 	    "this macro is called with " STR_FMT " and with " STR_FMT ": write a macro for each",
 	    STR_ARG(ctype_spell(f->b->arena, before)), STR_ARG(ctype_spell(f->b->arena, now)));
 }

@@ -18,11 +18,10 @@ static bool resolve(void *ctx, struct node *n, struct node *parent)
 	if (!file.n || file.p[0] == '/' || !realpath(beside, path))
 		return true;
 	name->text = lex_quote(b->arena, str_copy(b->arena, str_from(path)));
-	struct diag_place place = tok_place(name);
 	// bpftrace reads members and arguments wrongly in there as anywhere, and we cannot see
 	// where.
 	if (b->given->files)
-		diag_warning(b->diag, &place,
+		diag_warning(b->diag, tok_at(name),
 			     "macros of an imported file see no types of the target: use #include "
 			     "to bring them in");
 	return true;

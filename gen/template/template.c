@@ -20,11 +20,10 @@
 /** `scope target` or `scope host` */
 static bool take_scope(struct bind *b, const struct token *t)
 {
-	struct diag_place place = tok_place(t);
 	if (tok_is(t, "host"))
 		b->found.scope = BIND_HOST;
 	else if (!tok_is(t, "target"))
-		return diag_error(b->diag, &place, "#pragma scope: expected `target` or `host`");
+		return diag_error(b->diag, tok_at(t), "#pragma scope: expected `target` or `host`");
 	return true;
 }
 
@@ -40,13 +39,13 @@ bool template_is_for_host(const struct pp *pp)
 /** `require bpftrace >= 0.23` */
 static bool take_require(const struct bind *b, const struct token *t)
 {
-	struct diag_place place = tok_place(t);
 	unsigned v = 0;
 	if (!tok_is(t, "bpftrace") || !tok_is(t->next, ">=") ||
 	    !dialect_parse(t->next->next->text, &v))
-		return diag_error(b->diag, &place, "#pragma require: expected `bpftrace >= 0.N`");
+		return diag_error(b->diag, tok_at(t),
+				  "#pragma require: expected `bpftrace >= 0.N`");
 	return b->given->version >= v ||
-	       diag_error(b->diag, &place,
+	       diag_error(b->diag, tok_at(t),
 			  "this script needs bpftrace " STR_FMT ", but this is " DIALECT_FMT,
 			  STR_ARG(t->next->next->text), DIALECT_ARG(b->given->version));
 }
@@ -54,9 +53,9 @@ static bool take_require(const struct bind *b, const struct token *t)
 /** `gate` */
 static bool take_gate(struct bind *b, const struct token *t)
 {
-	struct diag_place place = tok_place(t);
 	b->found.has_gate = true;
-	return t->kind == TOK_EOF || diag_error(b->diag, &place, "#pragma gate takes no arguments");
+	return t->kind == TOK_EOF ||
+	       diag_error(b->diag, tok_at(t), "#pragma gate takes no arguments");
 }
 
 /** `trigger PATTERN`: for --keep */

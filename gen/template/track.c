@@ -10,8 +10,7 @@ struct track_line {
 
 static bool fail(struct track_line *r, const char *what)
 {
-	struct diag_place place = tok_place(r->at);
-	return diag_error(r->b->diag, &place, "#pragma track: expected %s", what);
+	return diag_error(r->b->diag, tok_at(r->at), "#pragma track: expected %s", what);
 }
 
 /** A text in quotes; what is between its braces is left for the records to fill in. */
@@ -70,10 +69,9 @@ static bool take_probes(struct track_line *r, const char *const *ends, struct ma
 		struct str last = name;
 		for (size_t n; (n = str_find(last, ':')) < last.n;)
 			last = str_from_offset(last, n + 1);
-		struct diag_place place = tok_place(first);
 		if (!is_traced(r->b, last))
-			diag_warning(r->b->diag, &place, "#pragma track: no clause traces " STR_FMT,
-				     STR_ARG(name));
+			diag_warning(r->b->diag, tok_at(first),
+				     "#pragma track: no clause traces " STR_FMT, STR_ARG(name));
 		map_add(a, ret, name);
 	} while (take_word(r, ","));
 	return true;

@@ -121,8 +121,7 @@ static const char *find_header(struct pp *pp, const struct header *h)
 
 static void not_found(struct pp *pp, const struct header *h)
 {
-	struct diag_place at = tok_place(&h->at);
-	diag_error(pp->diag, &at, "cannot find \"" STR_FMT "\"", STR_ARG(h->name));
+	diag_error(pp->diag, tok_at(&h->at), "cannot find \"" STR_FMT "\"", STR_ARG(h->name));
 	if (h->name.n && h->name.p[0] != '/') {
 		if (!h->angled)
 			diag_note(pp->diag, NULL,
@@ -225,8 +224,7 @@ void pp_include(struct pp *pp, const struct token *name)
 	struct str key = str_from(path);
 	struct src_file *f = map_get(&pp->loaded, key);
 	if (!f) {
-		struct diag_place at = tok_place(&h.at);
-		if (!src_include(pp->arena, pp->diag, path, key, &at, &f)) {
+		if (!src_include(pp->arena, pp->diag, path, key, tok_at(&h.at), &f)) {
 			pp_notes(pp);
 			pp->failed = true;
 			return;
