@@ -17,11 +17,6 @@ void base_oom(void)
 	exit(1);
 }
 
-void arena_init(struct arena *a)
-{
-	*a = (struct arena){0};
-}
-
 void arena_fini(struct arena *a)
 {
 	while (a->chunks) {

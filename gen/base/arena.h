@@ -8,8 +8,7 @@
  * Built with -DARENA_MALLOC each object is its own malloc(), so that AddressSanitizer sees
  * overruns.
  *
- *	struct arena a;
- *	arena_init(&a);
+ *	struct arena a = {0};
  *	char *s = arena_printf(&a, "%d", 42);
  *	arena_fini(&a);
  */
@@ -28,7 +27,6 @@ struct arena {
 	char *end;		    /**< one past its last byte */
 };
 
-void arena_init(struct arena *a);
 void arena_fini(struct arena *a);
 /** Gives back all that was taken from it, but keeps memory for what comes next. */
 void arena_reset(struct arena *a);

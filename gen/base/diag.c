@@ -146,7 +146,7 @@ static void add_json(struct diag *d, const struct diag_place *at, enum diag_leve
 static void write_message(struct diag *d, const struct diag_place *at, enum diag_level level,
 			  const char *name, struct str text)
 {
-	struct strbuf b;
+	struct strbuf b = {0};
 	if (at && !at->file.n)
 		at = NULL;
 	if (d->log) {
@@ -164,7 +164,6 @@ static void write_message(struct diag *d, const struct diag_place *at, enum diag
 		add_json(d, at, level, name, text);
 		return;
 	}
-	strbuf_init(&b);
 	add_text(d, &b, at, level, name, text);
 	progress_clear();
 	// One write for a whole message, so that messages of several processes do not mix.
@@ -186,10 +185,9 @@ static __attribute__((format(printf, 5, 0))) void say(struct diag *d, const stru
 						      enum diag_level level, const char *name,
 						      const char *fmt, va_list ap)
 {
-	struct strbuf msg;
+	struct strbuf msg = {0};
 	if (!d->out && !d->json && !d->log)
 		return;
-	strbuf_init(&msg);
 	strbuf_vaddf(&msg, fmt, ap);
 	if (is_repeated(d, at, level, strbuf_str(&msg))) {
 		d->last_hidden = true;

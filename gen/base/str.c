@@ -330,11 +330,6 @@ struct str str_to_ident(struct arena *a, struct str s)
 	return (struct str){p, s.n};
 }
 
-void strbuf_init(struct strbuf *b)
-{
-	*b = (struct strbuf){0};
-}
-
 void strbuf_fini(struct strbuf *b)
 {
 	free(b->p);
@@ -588,8 +583,7 @@ bool strbuf_add_json_utf8(struct strbuf *b, struct str s)
 
 struct str str_hex(struct arena *a, struct str bytes)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < bytes.n; i++)
 		strbuf_addf(&b, "%02x", (unsigned char)bytes.p[i]);
 	return strbuf_take(&b, a);
@@ -597,8 +591,7 @@ struct str str_hex(struct arena *a, struct str bytes)
 
 struct str str_printable(struct arena *a, struct str s)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_add_printable(&b, s);
 	return strbuf_take(&b, a);
 }

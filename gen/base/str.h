@@ -103,12 +103,12 @@ bool str_is_ident(struct str s);
 /** @s in @a with a _ for every byte that an identifier cannot have there. */
 struct str str_to_ident(struct arena *a, struct str s);
 
+/** Empty as {0}. */
 struct strbuf {
 	char *p; /**< NUL-terminated when not NULL; owned */
 	size_t n, cap;
 };
 
-void strbuf_init(struct strbuf *b);
 void strbuf_fini(struct strbuf *b);
 void strbuf_clear(struct strbuf *b);
 /** Makes room for @more bytes and a NUL. */

@@ -241,8 +241,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	if (!provider.n && !check_one_provider(b, at->node->first, name, ret, from))
 		return false;
 
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	bool good = true;
 	for (size_t i = from; i < ret->probes.n && good; i++) {
 		const struct attach_match *m = &ret->probes.v[i];

@@ -374,12 +374,11 @@ static bool write_places(struct attaching *w)
 {
 	struct bind *b = w->b;
 	const char *file = path_of(b, w->file, w->at->node->first);
-	struct strbuf text;
+	struct strbuf text = {0};
 	if (!file || !drop_shadowed(w))
 		return false;
 	warn_of_return(w);
 	note_file(w, STR(""));
-	strbuf_init(&text);
 	bool are_entries = true;
 	for (size_t i = 0; i < w->places.list.n; i++) {
 		const struct codeplace *p = &w->places.list.v[i];
@@ -598,7 +597,7 @@ static bool bind_as_written(struct attaching *w)
 {
 	struct bind *b = w->b;
 	size_t from = w->ret->near.places.n;
-	struct strbuf text;
+	struct strbuf text = {0};
 	uint64_t addr;
 	if (!(is_pattern(w->name) ? find_pattern(w) : find_address(w))) {
 		w->at->absent = optional_covers(b, w->at, w->name);
@@ -613,7 +612,6 @@ static bool bind_as_written(struct attaching *w)
 	note_file(w, str_to_u64(w->name, &addr)
 			 ? codeplace_where(b->arena, &w->file->bin, addr, true)
 			 : STR(""));
-	strbuf_init(&text);
 	strbuf_addf(&text, STR_FMT ":%s", STR_ARG(w->at->kind), file);
 	for (size_t i = 1; i < w->at->fields.n; i++) {
 		struct str f = w->at->fields.v[i];

@@ -78,8 +78,7 @@ static bool replace(struct replacer *r, const struct token *t, bool is_format, s
 	const struct marker *m = find_in(rest, r->markers, &off);
 	if (!m || (is_word && !str_eqz(rest, m->name)))
 		return false;
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	for (; m && good; m = find_in(rest, r->markers, &off)) {
 		good = m->known || report_unknown(b, t, m);
 		good = good && (!is_format || check_format(b, t, m));

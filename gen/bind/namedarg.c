@@ -69,8 +69,7 @@ static void report_names(const struct bind *b, const struct attach_match *m,
 {
 	struct str near = {0};
 	unsigned best = UINT_MAX;
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	for (size_t i = 0; i < pa->n_args; i++) {
 		const struct probearg *arg = &pa->args[i];
 		if (arg->has_name && str_is_nearer(wanted, arg->name, &best))

@@ -178,8 +178,7 @@ static bool is_quiet(const struct bind *b, const struct script_attach *at)
 /** "probe_a, probe_b" */
 static const char *name_list(const struct bind *b, const struct map *names, size_t most)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	size_t n = 0;
 	for (struct map_entry *e = NULL; n < most && (e = map_next(names, e)); n++)
 		strbuf_addf(&text, "%s" STR_FMT, n ? ", " : "", STR_ARG(e->key));

@@ -21,7 +21,6 @@ struct typenote_text *typenote_new(struct arena *a)
 	struct typenote_text *text = arena_new(a, struct typenote_text);
 	text->arena = a;
 	text->btf = btf__new_empty();
-	strbuf_init(&text->sites);
 	return text->btf ? text : NULL;
 }
 
@@ -100,8 +99,7 @@ static int add_node(struct typenote_text *w, struct ctype *t, int of)
 /** Two types with one key are one. */
 static struct str key_of(struct typenote_text *w, struct ctype *t, int of)
 {
-	struct strbuf key;
-	strbuf_init(&key);
+	struct strbuf key = {0};
 	strbuf_addf(&key, "%d %d %llu %d%d%d%d %llu " STR_FMT, t->kind, of,
 		    (unsigned long long)t->size, t->is_signed, t->is_char, t->is_class,
 		    t->is_scoped, (unsigned long long)t->count, STR_ARG(t->name));
@@ -136,8 +134,7 @@ static int add_function(struct typenote_text *w, const char *name, const struct 
 			size_t n)
 {
 	int types[TYPENOTE_MAX_ARGS];
-	struct strbuf key;
-	strbuf_init(&key);
+	struct strbuf key = {0};
 	strbuf_addz(&key, name);
 	for (size_t i = 0; i < n; i++) {
 		types[i] = add_type(w, args[i].type, 0);
@@ -177,14 +174,13 @@ bool typenote_add(struct typenote_text *w, uint64_t pc, struct str provider, str
 
 struct str typenote_bytes(const struct typenote_text *w)
 {
-	struct strbuf b;
+	struct strbuf b = {0};
 	uint32_t n_btf;
 	const void *btf = btf__raw_data(w->btf, &n_btf);
 	if (!btf)
 		return (struct str){0};
 	uint32_t n_desc = (uint32_t)(sizeof(w->n_sites) + w->sites.n + n_btf);
 	uint32_t head[] = {sizeof("btgen"), n_desc, NOTE_TYPES};
-	strbuf_init(&b);
 	strbuf_add(&b, head, sizeof(head));
 	strbuf_add(&b, "btgen\0\0", 8);
 	strbuf_add(&b, &w->n_sites, sizeof(w->n_sites));

@@ -24,9 +24,7 @@ void cmd_begin(const char *command)
 
 int cmd_usage_error(const char *fmt, ...)
 {
-	struct strbuf msg, shown;
-	strbuf_init(&msg);
-	strbuf_init(&shown);
+	struct strbuf msg = {0}, shown = {0};
 	va_list ap;
 	va_start(ap, fmt);
 	strbuf_vaddf(&msg, fmt, ap);

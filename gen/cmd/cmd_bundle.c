@@ -304,10 +304,7 @@ static void write_metric(const struct metric *m, struct strbuf *names, struct st
 /** What the agent is to know; false when there is nothing for it. */
 static bool write_metrics(const struct bind *b, struct strbuf *out)
 {
-	struct strbuf names, lines, prints;
-	strbuf_init(&names);
-	strbuf_init(&lines);
-	strbuf_init(&prints);
+	struct strbuf names = {0}, lines = {0}, prints = {0};
 	for (struct map_entry *e = NULL; (e = map_next(&b->found.uses.maps, e));) {
 		struct metric m = {.name = e->key};
 		for (const struct use *u = uses_of_map(&b->found.uses, m.name); u; u = u->next)
@@ -350,8 +347,7 @@ static void write_conditions(struct arena *a, const struct expand_request *req,
 static bool write_pcp(struct arena *a, struct diag *d, const struct expand_request *req,
 		      struct expansion *x)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	strbuf_adds(&text, strbuf_str(&x->program.text));
 	write_conditions(a, req, x, &text);
 	bool good = write_metrics(&x->bind, &text) ||
@@ -397,8 +393,7 @@ static bool write_bundle(struct arena *a, struct diag *d, const struct expand_re
 					  STR_FMT " has no build ID: relink it with -Wl,--build-id",
 					  STR_ARG(x[i].files.list.v[0].open_path));
 	const char *end = str_dup(a, str_hex(a, x->files.list.v[0].bin.img->build_id));
-	struct code text;
-	code_init(&text);
+	struct code text = {0};
 	write_head(a, req, x, n, &text);
 	if (n > 1) {
 		write_programs(a, x, n, end, &text);
@@ -428,9 +423,8 @@ static bool expand_all(struct arena *a, struct diag *d, struct bundle *b, struct
 
 int cmd_bundle(int argc, char **argv)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct diag d;
-	arena_init(&a);
 	diag_init(&d, stderr);
 	struct bundle b = {.req = {.arena = &a}};
 	int status = parse(argc, argv, &b);

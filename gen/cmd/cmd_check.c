@@ -117,8 +117,7 @@ struct shared {
 static struct str shared_key(struct arena *a, const struct shared *s, const char *version)
 {
 	struct str name = str_printf(a, "bpftrace %s", version), key;
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < s->n; i++) {
 		const struct diag_message *m = &s->messages[i];
 		strbuf_addf(&b, "%d %u:%u ", (int)m->level, m->at.line, m->at.col);
@@ -213,8 +212,7 @@ static bool check_all(struct arena *a, struct diag *d, const struct expand_reque
 static bool check_to_json(struct arena *a, struct diag *d, const struct expand_request *req,
 			  struct expansion *x)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	struct json j = {.out = &text};
 	json_open(&j, NULL, '[');
 	d->json = &j;

@@ -71,12 +71,11 @@ static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 		    struct outfile *out)
 {
 	static char bytes[1 << 18];
-	struct strbuf ready;
+	struct strbuf ready = {0};
 	struct stat st;
 	uint64_t size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0, done = 0;
 	ssize_t n;
 	bool good = true;
-	strbuf_init(&ready);
 	while (good && (n = read(fd, bytes, sizeof(bytes))) != 0) {
 		struct diag_place at = {.file = str_from(name)};
 		if (n < 0 && errno != EINTR)
@@ -127,9 +126,8 @@ static int convert_file(struct arena *a, struct diag *d, const struct options *o
 int cmd_convert(int argc, char **argv)
 {
 	struct options o = {0};
-	struct arena a;
+	struct arena a = {0};
 	struct diag d;
-	arena_init(&a);
 	diag_init(&d, stderr);
 	int status = parse(&a, argc, argv, &o);
 	if (status < 0)

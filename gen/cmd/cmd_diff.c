@@ -120,8 +120,7 @@ static bool read_scripts(struct options *o)
 
 static void print_text(const struct options *o, const struct lock_differences *ds)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < ds->list.n; i++) {
 		const struct lock_difference *d = &ds->list.v[i];
 		strbuf_add_printable(&b, d->text);
@@ -177,8 +176,7 @@ static void add_side(struct json *j, struct arena *a, const char *key,
 static void print_json(struct options *o, const struct lock_differences *ds)
 {
 	struct arena *a = &o->arena;
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	struct json j = {.out = &b};
 	json_open(&j, NULL, '[');
 	for (size_t i = 0; i < ds->list.n; i++) {
@@ -249,7 +247,6 @@ static int compare(struct options *o)
 int cmd_diff(int argc, char **argv)
 {
 	struct options o = {0};
-	arena_init(&o.arena);
 	o.req.arena = &o.arena;
 	diag_init(&o.diag, stderr);
 	int status = parse(argc, argv, &o);

@@ -90,7 +90,7 @@ static void examine_process(const struct options *o, struct findings *f, const c
 static bool check_script(const struct options *o, struct diag *d, struct str *ret)
 {
 	struct arena *a = o->req.arena;
-	struct strbuf array;
+	struct strbuf array = {0};
 	struct json j = {.out = &array};
 	char *said = NULL;
 	size_t n = 0;
@@ -98,7 +98,6 @@ static bool check_script(const struct options *o, struct diag *d, struct str *re
 	d->out = open_memstream(&said, &n);
 	if (!d->out)
 		base_oom();
-	strbuf_init(&array);
 	json_open(&j, NULL, '[');
 	d->json = o->req.json ? &j : NULL;
 
@@ -156,8 +155,7 @@ static int examine(struct options *o)
 
 int cmd_doctor(int argc, char **argv)
 {
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	struct options o = {.req.arena = &a};
 	int status = parse(argc, argv, &o);
 	if (status < 0)

@@ -262,10 +262,9 @@ static bool embed(struct arena *a, struct diag *d, const char *path, bool verbos
 
 int cmd_embed(int argc, char **argv)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct diag d;
 	struct options o = {0};
-	arena_init(&a);
 	diag_init(&d, stderr);
 	int status = cmd_read_options(&options, &a, argc, argv, &o);
 	if (status < 0 && optind == argc)

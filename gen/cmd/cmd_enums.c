@@ -166,10 +166,8 @@ static int run(void *ctx, char **names, int n_names)
 	(void)names, (void)n_names; // they are in cmd->conf
 	if (!collect(s, &cmd->conf, tables, &n))
 		return CMD_INPUT;
-	struct strbuf b;
-	struct code script;
-	strbuf_init(&b);
-	code_init(&script);
+	struct strbuf b = {0};
+	struct code script = {0};
 	if (cmd->json)
 		print_json(&b, tables, n);
 	else

@@ -273,8 +273,7 @@ static void print_short(struct listing *l)
 {
 	bool first = true;
 	struct img *unread = NULL;
-	struct arena scratch;
-	arena_init(&scratch);
+	struct arena scratch = {0};
 	for (size_t i = 0; i < l->files.n; i++) {
 		struct probes_file *f = &l->files.v[i];
 		if (!f->probes.n_probes)
@@ -428,9 +427,7 @@ static const struct cmd_options options = {
 int cmd_probes(int argc, char **argv)
 {
 	struct listing l = {0};
-	arena_init(&l.arena);
 	diag_init(&l.diag, stderr);
-	strbuf_init(&l.out);
 	int status = cmd_read_options(&options, &l.arena, argc, argv, &l);
 	if (status < 0 && !l.sources.n)
 		status = cmd_usage_error("give a file (-x FILE) or a process (-p PID)");

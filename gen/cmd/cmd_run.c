@@ -337,8 +337,7 @@ static struct str first_line_of(struct arena *a, const struct run_options *o,
 				const struct expansion *x, const struct run_config *cfg,
 				int64_t offset)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	if (o->req.json)
 		header_write(
 		    &(struct header){.boot_id = proc_boot_id(a, PROCFS),
@@ -639,8 +638,7 @@ static bool expand_builds(struct builds *b)
 static struct str heading_of(struct builds *b, const struct build *build, const char *id)
 {
 	struct str name = proc_name(build->x.proc), heading;
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	if (build->options.req.json) {
 		struct json j = {&text, false};
 		json_open(&j, NULL, '{');
@@ -877,8 +875,7 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 
 int cmd_run(int argc, char **argv)
 {
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	struct diag d;
 	diag_init(&d, stderr);
 	struct run_options o = {.req = {.arena = &a, .cheap_only = true}, .run.ready_fd = -1};

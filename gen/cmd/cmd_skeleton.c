@@ -56,8 +56,7 @@ static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_
 	expand_report_skipped(a, d, req->version, x, good);
 	if (!good)
 		return false;
-	struct code text;
-	code_init(&text);
+	struct code text = {0};
 	skeleton_write_template(&sk, &text);
 	good = outfile_write(a, d, req->out, code_str(&text));
 	code_fini(&text);

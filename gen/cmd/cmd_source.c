@@ -100,7 +100,6 @@ static void close_all(struct cmd_source *s)
 int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, void *ctx, int argc,
 		    char **argv)
 {
-	arena_init(&s->arena);
 	diag_init(&s->diag, stderr);
 	lookup_init(&s->lookup, &s->arena, &s->diag);
 	dwtypes_init(&s->images, &s->arena, &s->diag);

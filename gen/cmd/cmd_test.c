@@ -59,8 +59,7 @@ struct session {
 /** Messages as lines. */
 static struct str spell_log(struct arena *a, const struct diag_log *log)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < log->messages.n; i++) {
 		const struct diag_message *m = &log->messages.v[i];
 		if (m->at.file.n)
@@ -118,9 +117,8 @@ static const char *spell_expect(struct arena *a, const struct expect *e, const c
 static struct str spell_trace(struct arena *a, const struct tracing *t)
 {
 	enum { SHOWN = 20 };
-	struct strbuf b;
+	struct strbuf b = {0};
 	struct str rest = t->output, messages = t->messages;
-	strbuf_init(&b);
 	strbuf_addz(&b, rest.n ? "printed:\n" : "nothing was printed\n");
 	for (unsigned n = 0; rest.n && n < SHOWN; n++) {
 		struct str line = str_take_line(&rest);
@@ -243,9 +241,8 @@ static int run_files(struct session *s, char **paths, size_t n)
 
 int cmd_test(int argc, char **argv)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct diag d;
-	arena_init(&a);
 	diag_init(&d, stderr);
 	struct options o = {.req = {.arena = &a}};
 	struct session s = {.arena = &a, .diag = &d, .options = &o, .self = proc_own_exe(&a).p};

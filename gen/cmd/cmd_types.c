@@ -188,11 +188,9 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 {
 	struct cmd_source *s = &cmd->source;
 	struct list l = {.cmd = cmd, .patterns = patterns, .n = n};
-	strbuf_init(&l.buf);
 	bool any = lookup_walk(&s->lookup, NAME_TYPES, add_name, &l);
 	strbuf_fini(&l.buf);
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	if (cmd->json)
 		print_names_json(&b, &l.names);
 	else
@@ -267,10 +265,8 @@ static int run(void *ctx, char **names, int n)
 	if (cmd->bpftrace && !s->btf && access(KBTF_KERNEL, R_OK) == 0 &&
 	    kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running))
 		opt.is_taken = is_kernels;
-	struct strbuf b;
-	struct code text;
-	strbuf_init(&b);
-	code_init(&text);
+	struct strbuf b = {0};
+	struct code text = {0};
 	struct output o = {.j = {.out = &b}};
 	closure_init(&o.c, &s->arena, &s->diag, &opt);
 	int n_good = 0;

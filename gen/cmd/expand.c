@@ -593,9 +593,8 @@ int expand_command(int argc, char **argv, int (*parse)(int, char **, struct expa
 		   bool (*work)(struct arena *, struct diag *, const struct expand_request *,
 				struct expansion *))
 {
-	struct arena a;
+	struct arena a = {0};
 	struct diag d;
-	arena_init(&a);
 	diag_init(&d, stderr);
 	struct expand_request req = {.arena = &a};
 	int status = parse(argc, argv, &req);

@@ -203,8 +203,7 @@ static void print_page(struct arena *a, struct str text, const struct enumconf *
 {
 	cmd_words options = {0}, scope = {0}, maps = {0}, types = {0}, probes = {0};
 	bool is_host = false;
-	struct strbuf body; // without comments
-	strbuf_init(&body);
+	struct strbuf body = {0}; // without comments
 	print_header(a, &text);
 	while (text.n) {
 		struct str line = str_take_line(&text);

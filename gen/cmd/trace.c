@@ -83,12 +83,11 @@ struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles 
 			    unsigned version, const struct trace_request *req,
 			    struct shapes *shapes)
 {
-	struct code text;
+	struct code text = {0};
 	struct condition given = {0}, *filter = req->filter ? &given : NULL;
 	struct src_file *ret = NULL;
 	if (filter && !condition_read(a, d, req->filter, filter))
 		return NULL;
-	code_init(&text);
 	if (req->start	   ? write_latency(a, d, files, version, req, filter, shapes, &text)
 	    : req->calls.n ? write_calls(a, d, files, version, req, filter, shapes, &text)
 			   : write_patterns(a, d, files, version, req, filter, shapes, &text)) {

@@ -39,8 +39,7 @@ struct safe_word word_join(struct arena *a, struct safe_word first, const char *
 
 struct safe_word word_quote(struct arena *a, struct str text)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_addc(&b, '"');
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] == '"' || text.p[i] == '\\')
@@ -50,11 +49,6 @@ struct safe_word word_quote(struct arena *a, struct str text)
 	}
 	strbuf_addc(&b, '"');
 	return (struct safe_word){strbuf_take(&b, a)};
-}
-
-void code_init(struct code *c)
-{
-	strbuf_init(&c->checked);
 }
 
 void code_fini(struct code *c)

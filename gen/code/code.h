@@ -7,8 +7,7 @@
  * which takes no struct str but through a function that says what it becomes there. A `struct safe_word`
  * has come this way and can be kept; nothing but this file makes one (`make lint` looks).
  *
- *	struct code c;
- *	code_init(&c);
+ *	struct code c = {0};
  *	code_z(&c, "args.");
  *	code_word(&c, word_ident(a, member->name, "member", i));
  */
@@ -47,7 +46,6 @@ struct code {
 	struct strbuf checked; /**< for code.c alone; owned */
 };
 
-void code_init(struct code *c);
 void code_fini(struct code *c);
 /** What was written; valid until the next change of @c. */
 struct str code_str(const struct code *c);

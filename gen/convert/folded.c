@@ -27,7 +27,6 @@ static void *begin_folded(const struct convert_format *format, const char *map)
 	struct folded *f = calloc(1, sizeof(*f));
 	if (!f)
 		base_oom();
-	arena_init(&f->arena);
 	f->wanted = map;
 	return f;
 }
@@ -219,8 +218,7 @@ static bool take_line(void *state, const struct capture_line *l, struct strbuf *
 static bool end_folded(void *state, struct diag *d, struct strbuf *out)
 {
 	struct folded *f = state;
-	struct strbuf names;
-	strbuf_init(&names);
+	struct strbuf names = {0};
 	for (struct map_entry *e = NULL; (e = map_next(&f->maps, e));) {
 		strbuf_addz(&names, names.n ? ", " : "");
 		strbuf_add_printable(&names, e->key.n ? e->key : STR("the records of --stack"));

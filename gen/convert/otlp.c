@@ -33,7 +33,6 @@ static void *begin_otlp(void)
 	struct otlp *o = calloc(1, sizeof(*o));
 	if (!o)
 		base_oom();
-	arena_init(&o->arena);
 	return o;
 }
 

@@ -7,8 +7,7 @@
 /** @value, a string, in @a. */
 static struct str text_of(struct arena *a, struct str value)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	jsonread_add_text(jsonread_inside(value), &b);
 	return strbuf_take(&b, a);
 }

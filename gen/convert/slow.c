@@ -59,8 +59,6 @@ struct slow *slow_new(int64_t ns)
 	s->most = ns;
 	s->silent.quiet = true;
 	s->timeline = convert_new(&slow_format, NULL, &s->silent, "the trace");
-	strbuf_init(&s->ended);
-	strbuf_init(&s->what);
 	return s;
 }
 

@@ -84,7 +84,6 @@ static void *begin_timeline(const struct convert_format *format, const char *map
 	struct timeline *t = calloc(1, sizeof(*t));
 	if (!t)
 		base_oom();
-	arena_init(&t->arena);
 	t->to = format->drawing;
 	t->drawn = t->to->begin ? t->to->begin() : NULL;
 	return t;

@@ -11,8 +11,7 @@ enum { MAX_DEPTH = 32, MAX_FIELDS = 1 << 16, MAX_NAMELESS = 1 << 12 };
 
 static void add_remark(struct arena *a, struct clayout *l, const char *fmt, struct str name)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_add_printable(&b, name);
 	strbuf_addf(&b, " %s", fmt);
 	vec_push(a, &l->remarks, strbuf_take(&b, a));

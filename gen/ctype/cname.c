@@ -85,8 +85,7 @@ struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace)
 	if (!name.n)
 		return name;
 	if (!str_is_ident(name)) {
-		struct strbuf b;
-		strbuf_init(&b);
+		struct strbuf b = {0};
 		if (name.p[0] >= '0' && name.p[0] <= '9')
 			strbuf_addc(&b, '_');
 		for (size_t i = 0; i < name.n; i++) {

@@ -269,8 +269,7 @@ static void spell(struct strbuf *b, const struct ctype *t, unsigned depth)
 
 struct str ctype_spell(struct arena *a, const struct ctype *t)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	spell(&b, t, 0);
 	return strbuf_take(&b, a);
 }

@@ -56,8 +56,7 @@ static bool is_bare_name(struct str name)
  */
 static bool can_spell(unsigned v, struct str name)
 {
-	struct strbuf shown;
-	strbuf_init(&shown);
+	struct strbuf shown = {0};
 	strbuf_add_printable(&shown, name);
 	// A program is shown on terminals, and its lines are its own.
 	bool good = name.n && str_eq(name, strbuf_str(&shown)) && str_find(name, '*') == name.n &&

@@ -22,8 +22,7 @@ void finding_add(struct findings *f, enum finding_state state, const char *name,
 
 void findings_print(const struct findings *f, FILE *out)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	const char *about = NULL;
 	for (size_t i = 0; i < f->list.n; i++) {
 		const struct finding *x = &f->list.v[i];
@@ -45,8 +44,7 @@ void findings_print(const struct findings *f, FILE *out)
 
 void findings_print_json(const struct findings *f, FILE *out)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	struct json j = {.out = &b};
 	json_open(&j, NULL, '[');
 	for (size_t i = 0; i < f->list.n; i++) {

@@ -147,8 +147,7 @@ bool privilege_may_uprobe(const struct privilege *p)
 	struct perf_event_attr attr = {
 	    .size = sizeof(attr), .type = uprobe_type(), .exclude_kernel = 1};
 	uint64_t own = 0;
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	struct str status;
 	if (proc_read_other(&a, PROCFS, "self/status", &status))
 		read_set(&a, status, STR("CapEff:"), &own);

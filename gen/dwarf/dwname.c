@@ -56,8 +56,7 @@ void dwhit_add_name(struct strbuf *b, const struct dwhit *hit)
 
 struct str dwhit_name(struct arena *a, const struct dwhit *hit)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	dwhit_add_name(&b, hit);
 	return strbuf_take(&b, a);
 }

@@ -105,10 +105,9 @@ static bool may_look(struct dwsrc *src, Dwarf_Die *skeleton)
 	const char *known = map_get_ptr(&src->splits, skeleton->addr);
 	if (known)
 		return known == YES;
-	struct arena a;
+	struct arena a = {0};
 	const char *places[MAX_PLACES];
 	bool good = true;
-	arena_init(&a);
 	unsigned n = find_places(&a, src, skeleton, places);
 	for (unsigned i = 0; i < n && good; i++)
 		good = may_open(&a, places[i]);

@@ -167,7 +167,6 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 	struct dwtypes *t = (struct dwtypes *)s;
 	struct walk w = {fn, ctx, {0}};
 	bool any = false;
-	strbuf_init(&w.name);
 	for (size_t i = 0; i < t->images.n; i++) {
 		struct dwsrc *src = t->images.v[i];
 		if (!dwsrc_open(t->images.v[i]))

@@ -149,8 +149,7 @@ static struct img *try_build_id(struct img *img, struct wanted w)
 {
 	if (w.id.n < 2)
 		return NULL;
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_addz(&b, "/usr/lib/debug/.build-id/");
 	for (size_t i = 0; i < w.id.n; i++)
 		strbuf_addf(&b, i == 0 ? "%02x/" : "%02x", (unsigned char)w.id.p[i]);

@@ -37,8 +37,7 @@ static struct str find_list(struct arena *a, const char *root, struct str path)
 {
 	struct str found = {0}, suffix = STR(".list");
 	DIR *dir = opendir(arena_printf(a, "%s%s", root, LISTS));
-	struct strbuf lines;
-	strbuf_init(&lines);
+	struct strbuf lines = {0};
 	// /usr/lib/x and /lib/x are one file where / is merged into /usr, and either may be listed.
 	if (str_has_prefix(path, STR("/usr/")))
 		path = str_from_offset(path, 4);

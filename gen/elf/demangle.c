@@ -100,8 +100,7 @@ static struct str without_arguments(struct str name)
 /** @text without blanks and without each @part. */
 static struct str squeeze(struct arena *a, struct str text, struct str part)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	while (text.n) {
 		if (part.n && str_take(&text, part))
 			continue;

@@ -289,9 +289,8 @@ static bool find_rest(const struct program_writer *p, const struct script_clause
 		      struct str *ret)
 {
 	struct join_list points = join_points(p->e.b, c);
-	struct strbuf rest;
+	struct strbuf rest = {0};
 	bool is_less = false;
-	strbuf_init(&rest);
 	for (size_t k = 0; k < c->attach.n && points.n == c->attach.n; k++) {
 		is_less |= is_taken(p, &c->attach.v[k]);
 		if (is_taken(p, &c->attach.v[k]))

@@ -388,10 +388,9 @@ static const struct text *emit_map(struct emitter *e, const struct node *n)
 static struct str widen_format(struct emitter *e, const struct node *format)
 {
 	struct conversion c = {0};
-	struct strbuf text;
+	struct strbuf text = {0};
 	size_t done = 0;
 	struct str all = node_text(format);
-	strbuf_init(&text);
 	for (const struct node *arg = format->next; arg && format_next(all, &c); arg = arg->next) {
 		bool has_width = c.end < 2 || strchr("lhz", all.p[c.end - 2]);
 		if (!arg->expr || !arg->expr->is_wide || has_width || !strchr("diuxX", c.letter))
@@ -411,10 +410,9 @@ static struct str widen_format(struct emitter *e, const struct node *format)
 static struct str mend_percent(struct emitter *e, const struct node *format, struct str whole)
 {
 	struct conversion c = {0};
-	struct strbuf text;
+	struct strbuf text = {0};
 	for (const struct node *arg = format->next; arg && format_next(whole, &c); arg = arg->next)
 		;
-	strbuf_init(&text);
 	strbuf_adds(&text, str_slice(whole, 0, c.end));
 	for (size_t i = c.end; i < whole.n; i++) {
 		strbuf_addc(&text, whole.p[i]);

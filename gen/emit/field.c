@@ -42,9 +42,8 @@ static unsigned take_escape(struct str text, size_t *at)
 
 bool printfield_literal(struct arena *a, struct str text, bool is_format, struct str *ret)
 {
-	struct strbuf out;
+	struct strbuf out = {0};
 	bool good = true;
-	strbuf_init(&out);
 	for (size_t i = 0; i < text.n;) {
 		char c = text.p[i++];
 		if (is_format && c == '%' && i < text.n && text.p[i] == '%')
@@ -90,9 +89,8 @@ void printfield_convert(struct str format, const struct conversion *c, const str
 /** As it is written, but on one line. */
 static struct str text_of(struct arena *a, const struct node *n)
 {
-	struct strbuf text;
+	struct strbuf text = {0};
 	const struct token *list = print_tokens(a, n);
-	strbuf_init(&text);
 	for (const struct token *t = list; t->kind != TOK_EOF; t = t->next) {
 		if (t != list && t->before.n)
 			strbuf_addc(&text, ' ');

@@ -135,8 +135,7 @@ static bool is_for_many(struct str attach)
 /** All attach points, as they are printed. */
 static struct str attach_text(const struct bind *b, const struct script_clause *c)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	for (size_t i = 0; i < c->attach.n; i++) {
 		strbuf_addz(&text, i ? ", " : "");
 		strbuf_adds(&text, str_trim(print_text(b->arena, c->attach.v[i].node)));
@@ -262,8 +261,7 @@ static struct join_list split(const struct bind *b, const struct map *alone,
 			      const struct join_list *points)
 {
 	struct join_list ret = {0};
-	struct strbuf rest;
-	strbuf_init(&rest);
+	struct strbuf rest = {0};
 	for (size_t i = 0; i < points->n; i++) {
 		if (map_get(alone, points->v[i]))
 			continue;

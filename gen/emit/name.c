@@ -196,9 +196,8 @@ static unsigned cases_of(const struct naming *p, const struct shown *s)
 /** The format in one of the cases. */
 static struct str case_format(const struct naming *p)
 {
-	struct strbuf format;
+	struct strbuf format = {0};
 	size_t done = 0;
-	strbuf_init(&format);
 	for (size_t i = 0; i < p->args.n; i++) {
 		const struct argument *arg = &p->args.v[i];
 		if (!arg->letters)

@@ -146,8 +146,7 @@ static struct text *write_call(struct printing *g, size_t number)
 	struct arena *a = g->arena;
 	struct text *call = made(g->e, g->call, "");
 	struct passed key = {.words = g->e->key};
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	strbuf_addz(&text, "printf(\"");
 	shape_write_format(g->e->b->given->shapes, number, &text);
 	strbuf_addc(&text, '"');
@@ -259,10 +258,9 @@ const struct text *record_emit(struct emitter *e, const struct node *call)
 void record_begin(struct emitter *e)
 {
 	struct shapes *all = e->b->given->shapes;
-	struct strbuf text;
+	struct strbuf text = {0};
 	if (!all || all->list.n < 2)
 		return;
-	strbuf_init(&text);
 	strbuf_addf(&text, " %s = (rand << 32) | rand; printf(\"", all->key);
 	shape_write_format(all, 0, &text);
 	strbuf_addf(&text, "\", %s);", all->key);

@@ -140,8 +140,7 @@ bool tables_cast(struct emitter *e, const struct name_lookup *name, struct safe_
 
 void tables_define(struct emitter *e, struct token **program)
 {
-	struct code c;
-	code_init(&c);
+	struct code c = {0};
 	for (size_t i = 0; i < e->defined.n; i++) {
 		const struct enumtab *tab = e->defined.v[i]->names;
 		code_z(&c, "enum ");
@@ -161,7 +160,7 @@ void tables_define(struct emitter *e, struct token **program)
 bool tables_add(struct emitter *e)
 {
 	const struct bind *b = e->b;
-	struct code begin, end;
+	struct code begin = {0}, end = {0};
 	bool good = true;
 	for (size_t i = 0; i < b->found.tables.n; i++)
 		vec_push(b->arena, &b->made->tables, b->found.tables.v[i]);
@@ -184,8 +183,6 @@ bool tables_add(struct emitter *e)
 				  "the names of enum " STR_FMT
 				  " are needed: give a PID, or a file with -x",
 				  STR_ARG(b->made->tables.v[0].type));
-	code_init(&begin);
-	code_init(&end);
 	for (size_t i = 0; i < b->made->tables.n; i++)
 		good &= add_table(e, &b->made->tables.v[i], &begin, &end);
 	if (good)

@@ -78,9 +78,8 @@ struct text *text_make(struct arena *a, const struct token *at, const char *form
 {
 	struct text *t = text_new(a, at, false);
 	const struct text *part;
-	struct strbuf words;
+	struct strbuf words = {0};
 	va_list ap;
-	strbuf_init(&words);
 	va_start(ap, format);
 	for (const char *p = format; *p; p++) {
 		if (*p != '%') {
@@ -229,7 +228,6 @@ static void put_words(void *ctx, const struct token *t)
 struct str text_str(struct arena *a, const struct text *t)
 {
 	struct words w = {.has_any = false};
-	strbuf_init(&w.text);
 	text_print(a, t, put_words, &w);
 	return strbuf_take(&w.text, a);
 }

@@ -36,8 +36,7 @@ const char *traced_test(const struct bind *b)
 void traced_follow_family(const struct bind *b, struct str *begin, struct str *clauses,
 			  struct str *end)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	for (size_t i = 0; i < b->given->n_pids; i++)
 		strbuf_addf(&text, FAMILY "[%d] = 1; ", b->given->pids[i]);
 	*begin = strbuf_take(&text, b->arena);

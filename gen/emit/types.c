@@ -193,8 +193,7 @@ void types_prepend(struct emitter *e, struct token **program, const struct code 
 bool types_define(struct emitter *e, struct token **program)
 {
 	struct cprint_options opt = {0};
-	struct code text;
-	code_init(&text);
+	struct code text = {0};
 	bool good = cprint_definitions(&text, &e->types, &opt);
 	if (good)
 		types_prepend(e, program, &text);

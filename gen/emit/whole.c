@@ -63,8 +63,7 @@ void printstruct_add(struct printing *g, struct node *n, uint64_t size, struct s
 	vec_push(a, &g->structs, n);
 	vec_push(a, &g->numbers, (struct passed){.words = address});
 	for (size_t k = 0; k < (f->value.n_bytes + 7) / 8; k++) {
-		struct strbuf text;
-		strbuf_init(&text);
+		struct strbuf text = {0};
 		shape_write_word(address, f->value.n_bytes, k, &text);
 		vec_push(a, &g->numbers, (struct passed){.words = strbuf_take(&text, a)});
 	}

@@ -61,7 +61,6 @@ struct token *print_tokens(struct arena *a, const struct node *n)
 struct str print_text(struct arena *a, const struct node *n)
 {
 	struct printer p = {.arena = a};
-	strbuf_init(&p.text);
 	if (n->first && n->last)
 		print(&p, n);
 	return strbuf_take(&p.text, a);

@@ -95,7 +95,6 @@ static void split_line(struct arena *a, struct script_attach *at)
 void script_split_attach(struct arena *a, struct script_attach *at, char *const *values)
 {
 	struct parts p = {.arena = a, .at = at, .values = values};
-	strbuf_init(&p.text);
 	at->fields.n = 0;
 	at->missing = STR("");
 	at->n_missing = 0;

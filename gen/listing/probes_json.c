@@ -120,14 +120,12 @@ static void add_probe(struct json *j, FILE *out, struct arena *a, const struct p
 
 void probes_print_json(FILE *out, const struct probes_file *files, size_t n_files)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	struct json j = {.out = &b};
 	json_open(&j, NULL, '[');
 	for (size_t i = 0; i < n_files; i++)
 		for (size_t k = 0; k < files[i].probes.n_probes; k++) {
-			struct arena scratch;
-			arena_init(&scratch);
+			struct arena scratch = {0};
 			add_probe(&j, out, &scratch, &files[i], k);
 			flush(&j, out);
 			arena_fini(&scratch);

@@ -114,9 +114,8 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe 
 
 void probes_print_verbose(FILE *out, const struct probes_file *files, size_t n_files)
 {
-	struct strbuf b;
+	struct strbuf b = {0};
 	bool first = true;
-	strbuf_init(&b);
 	for (size_t i = 0; i < n_files; i++) {
 		const struct sdt_list *list = &files[i].probes;
 		if (!list->n_probes)
@@ -124,8 +123,7 @@ void probes_print_verbose(FILE *out, const struct probes_file *files, size_t n_f
 		probes_add_file(&b, &files[i], first);
 		first = false;
 		for (size_t k = 0; k < list->n_probes; k++) {
-			struct arena scratch;
-			arena_init(&scratch);
+			struct arena scratch = {0};
 			add_probe(&b, &scratch, &list->probes[k], &files[i].extra[k]);
 			fwrite(b.p, 1, b.n, out);
 			strbuf_clear(&b);

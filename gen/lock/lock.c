@@ -27,8 +27,7 @@ enum { MAX_NAME = 1000 };  // bytes of one name or type; hostile files have long
 struct str lock_name(struct arena *a, struct str s, bool is_word)
 {
 	struct str plain = str_printable(a, str_slice(s, 0, MAX_NAME));
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < plain.n; i++)
 		if (plain.p[i] == '#' || plain.p[i] == '=' || (is_word && plain.p[i] == ' '))
 			strbuf_addf(&b, "\\x%02x", (unsigned char)plain.p[i]);
@@ -61,8 +60,7 @@ static bool is_word(struct str s, size_t at)
 /** A type as every compiler spells it. */
 static struct str type_name(struct arena *a, struct str s)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	s = str_slice(s, 0, 2 * MAX_NAME);
 	for (size_t i = 0, n; i < s.n; i += n) {
 		struct str as = str_slice(s, i, n = 1);
@@ -216,8 +214,7 @@ static const struct diag_place nowhere;
 
 static struct str signature(struct arena *a, const struct probeargs *pa)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < pa->n_args; i++) {
 		strbuf_addz(&b, i ? ", " : "");
 		strbuf_adds(&b, probearg_declaration(a, &pa->args[i]));
@@ -552,8 +549,7 @@ bool lock_write(const struct lock *l, struct diag *d, const char *path)
 					    STR_ARG(f->value)));
 	if (lines.n)
 		qsort(lines.v, lines.n, sizeof(*lines.v), by_text);
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	strbuf_addz(&text, LOCK_FORMAT LOCK_VERSION "\n");
 	for (size_t i = 0; i < lines.n; i++)
 		strbuf_adds(&text, lines.v[i]);

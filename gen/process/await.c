@@ -46,9 +46,8 @@ static int settle(const struct awaited *what, int pid)
 	int sig = 0;
 	size_t before = 0;
 	for (int i = 0; i < SETTLE_LOOKS && !sig; i++) {
-		struct arena a;
+		struct arena a = {0};
 		struct str maps;
-		arena_init(&a);
 		proc_read(&a, PROCFS, pid, "maps", &maps);
 		bool is_settled = i > 0 && maps.n == before;
 		before = maps.n;
@@ -67,8 +66,7 @@ int *await_process(struct arena *a, const struct awaited *what, size_t *n, int *
 	sigprocmask(SIG_BLOCK, &what->signals, &old);
 	*sig = 0;
 	while (!ret && !*sig) {
-		struct arena look;
-		arena_init(&look);
+		struct arena look = {0};
 		int *found = find(&look, what, n);
 		*sig = *n ? settle(what, found[0]) : sleep_until_look(what);
 		// Again: a server has made its children by now, and what had ended is not there.

@@ -34,8 +34,7 @@ static char *proc_path(const struct proc *p, const char *name)
 
 int proc_open_file(const char *procfs, int pid, const char *name)
 {
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	int fd = open(path_of(&a, procfs, pid, name), O_RDONLY | O_CLOEXEC);
 	int err = errno;
 	arena_fini(&a);
@@ -49,8 +48,7 @@ static bool read_all(struct arena *a, int fd, struct str *ret)
 	*ret = STR("");
 	if (fd < 0)
 		return false;
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	char chunk[65536];
 	ssize_t n;
 	while ((n = read(fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))
@@ -147,9 +145,8 @@ static bool read_stat(struct arena *a, const char *procfs, int pid, struct stat_
 
 uint64_t proc_start_time(const char *procfs, int pid)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct stat_line st;
-	arena_init(&a);
 	if (!read_stat(&a, procfs, pid, &st))
 		st.start_time = 0;
 	arena_fini(&a);
@@ -525,9 +522,8 @@ static int parent_of(struct arena *a, const char *procfs, int pid)
 
 bool proc_same_exe(const char *procfs, int pid, int other)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct stat one, two;
-	arena_init(&a);
 	bool same = stat(path_of(&a, procfs, pid, "exe"), &one) == 0 &&
 		    stat(path_of(&a, procfs, other, "exe"), &two) == 0 &&
 		    one.st_dev == two.st_dev && one.st_ino == two.st_ino;
@@ -537,10 +533,9 @@ bool proc_same_exe(const char *procfs, int pid, int other)
 
 unsigned proc_count_children(const struct proc *p)
 {
-	struct arena a;
+	struct arena a = {0};
 	unsigned count = 0;
 	size_t n;
-	arena_init(&a);
 	const int *pids = list_pids(&a, p->procfs, &n);
 	for (size_t i = 0; i < n; i++)
 		count += parent_of(&a, p->procfs, pids[i]) == p->pid &&
@@ -551,9 +546,8 @@ unsigned proc_count_children(const struct proc *p)
 
 size_t proc_parents_first(const char *procfs, int *pids, size_t n)
 {
-	struct arena a;
+	struct arena a = {0};
 	size_t n_parents = 0;
-	arena_init(&a);
 	for (size_t i = 0; i < n; i++) {
 		int parent = parent_of(&a, procfs, pids[i]);
 		bool is_child = false;

@@ -81,7 +81,6 @@ struct calltree *calltree_new(const struct calltree_config *config, const struct
 	t->ctx = ctx;
 	t->order = order_new(config->has_rounds);
 	t->width = 16;
-	arena_init(&t->arena);
 	return t;
 }
 

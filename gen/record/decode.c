@@ -15,7 +15,6 @@ void decode_init(struct decoder *d, struct shapes *shapes, const struct decode_h
 {
 	size_t most_numbers = 1, most_texts = 1, n = shapes->list.n;
 	*d = (struct decoder){.shapes = shapes, .handler = handler, .ctx = ctx};
-	strbuf_init(&d->pending);
 	d->n_numbers = arena_array(shapes->arena, size_t, n);
 	d->n_texts = arena_array(shapes->arena, size_t, n);
 	for (size_t i = 0; i < n; i++) {

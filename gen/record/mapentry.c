@@ -186,8 +186,7 @@ static unsigned count_ways(const struct map_leaves *leaves, struct str s, struct
 
 bool mapentry_walk(const struct map_leaves *leaves, struct str s, map_leaf_fn *fn, void *ctx)
 {
-	struct strbuf ways;
-	strbuf_init(&ways);
+	struct strbuf ways = {0};
 	bool is_one = count_ways(leaves, s, &ways) == 1;
 	size_t row = count_pieces(s) + 1, i = 0, at = 0;
 	for (size_t l = 0; l < leaves->list.n && is_one; l++) {
@@ -226,8 +225,7 @@ size_t mapentry_find_key_end(struct str text, size_t from)
 
 static bool fits(const struct map_leaves *leaves, struct str s)
 {
-	struct strbuf ways;
-	strbuf_init(&ways);
+	struct strbuf ways = {0};
 	unsigned n = count_ways(leaves, s, &ways);
 	strbuf_fini(&ways);
 	return n > 0;

@@ -35,7 +35,6 @@ struct mapline *mapline_new(const struct map_shape *maps, size_t n)
 	struct mapline *m = calloc(1, sizeof(*m));
 	if (!m)
 		base_oom();
-	arena_init(&m->arena);
 	m->maps = arena_array(&m->arena, struct map_known, n);
 	m->n = n;
 	for (size_t i = 0; i < n; i++)

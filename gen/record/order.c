@@ -105,9 +105,8 @@ static void replace_root(struct order *o, struct run r)
 
 static struct chunk *add_chunk(struct order *o, size_t least)
 {
-	struct arena memory;
+	struct arena memory = {0};
 	size_t cap = least < CHUNK ? CHUNK : least;
-	arena_init(&memory);
 	struct chunk *c = arena_alloc(&memory, sizeof(*c) + cap);
 	*c = (struct chunk){.memory = memory, .cap = cap};
 	o->n_bytes += cap;

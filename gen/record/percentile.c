@@ -13,7 +13,6 @@ enum { N_POINTS = sizeof(points) / sizeof(points[0]), BAR = 52 };
 void percentile_init(struct percentile *p)
 {
 	*p = (struct percentile){0};
-	arena_init(&p->arena);
 }
 
 void percentile_fini(struct percentile *p)
@@ -104,8 +103,7 @@ static unsigned bar_of(uint64_t v)
 
 static void add_bar(unsigned bar, uint64_t n, uint64_t most, struct strbuf *out)
 {
-	struct strbuf span;
-	strbuf_init(&span);
+	struct strbuf span = {0};
 	strbuf_addc(&span, '[');
 	if (bar < 2) {
 		strbuf_addf(&span, "%u]", bar);

@@ -46,8 +46,7 @@ void render_key(const struct shape_field *f, struct json *j)
 void render_record_json(const struct render *how, const struct record *r, struct json *j)
 {
 	struct value_data rest = {r->numbers, r->texts}, at;
-	struct strbuf cut; // names
-	strbuf_init(&cut);
+	struct strbuf cut = {0}; // names
 	json_open(j, "fields", '{');
 	for (size_t i = 0; i < r->shape->n_fields; i++) {
 		const struct shape_field *f = &r->shape->fields[i];

@@ -69,8 +69,7 @@ void shape_make_keys(struct arena *a, struct shape *s)
 				key = str_printf(a, STR_FMT "_%zu", STR_ARG(f->name), *n);
 			--*n;
 		}
-		struct strbuf text;
-		strbuf_init(&text);
+		struct strbuf text = {0};
 		strbuf_add_json(&text, key);
 		f->key = strbuf_take(&text, a);
 	}

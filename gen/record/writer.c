@@ -717,11 +717,10 @@ static void add_lost(const struct writer *w, struct strbuf *out)
 {
 	struct json j = {.out = out};
 	uint64_t total = decode_sum(&w->decoder).n_lost;
-	struct arena a;
+	struct arena a = {0};
 	struct map by_probe = {0};
 	if (!total)
 		return;
-	arena_init(&a);
 	for (size_t i = 0; i < w->shapes->list.n; i++) {
 		const struct shape *s = &w->shapes->list.v[i];
 		uint64_t *n = map_get(&by_probe, s->probe);

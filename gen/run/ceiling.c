@@ -17,8 +17,7 @@ bool ceiling_is_reached(const struct ceiling *most, const struct cost *cost)
 /** Of the time between the last two reads, or if @all of the whole trace; @out: with @prefix before each line. */
 static void report_probes(const struct cost *cost, bool all, FILE *out, const char *prefix)
 {
-	struct strbuf lines;
-	strbuf_init(&lines);
+	struct strbuf lines = {0};
 	cost_write_text(cost, all, &lines);
 	for (struct str rest = strbuf_str(&lines); rest.n;) {
 		struct str line = str_take_line(&rest);

@@ -34,7 +34,6 @@ struct keep *keep_new(unsigned long ms, size_t size)
 	k->ms = ms;
 	k->block_ms = ms / 16 < BLOCK_MS ? ms / 16 : BLOCK_MS;
 	k->size = size;
-	strbuf_init(&k->open);
 	return k;
 }
 
@@ -129,12 +128,11 @@ uint64_t keep_dropped(struct keep *k)
 struct str keep_heading(struct arena *a, struct str heading, const char *why)
 {
 	struct str end = STR("}}\n");
-	struct strbuf b;
+	struct strbuf b = {0};
 	struct json j = {&b, true};
 	if (!str_has_suffix(heading, end))
 		return str_printf(a, "==> " STR_FMT " <==\n",
 				  STR_ARG(str_printable(a, str_from(why))));
-	strbuf_init(&b);
 	strbuf_adds(&b, str_slice(heading, 0, heading.n - end.n));
 	json_str(&j, "trigger", str_from(why));
 	strbuf_adds(&b, end);

@@ -11,7 +11,6 @@ void messages_init(struct messages *m, struct diag *d, const struct linemap *map
 		   const char *program_name)
 {
 	*m = (struct messages){.diag = d, .map = map, .program_name = program_name};
-	arena_init(&m->arena);
 }
 
 void messages_fini(struct messages *m)
@@ -181,11 +180,10 @@ static const struct message_points *points_of(struct messages *m)
 	int depth = 0;
 	unsigned n_attach = 0;
 	const struct token *clause = NULL;
-	struct strbuf run;
+	struct strbuf run = {0};
 	if (m->points || !m->map)
 		return m->points;
 	m->points = arena_new(&m->arena, struct message_points);
-	strbuf_init(&run);
 	for (size_t i = 0, next; i < m->map->entries.n; i = next) {
 		const struct linemap_entry *e = &m->map->entries.v[i], *last;
 		bool is_outside = depth == 0;
@@ -540,8 +538,7 @@ static void pass_on(struct messages *m, struct str line)
 	m->n_errors += str_has_prefix(line, STR("ERROR: "));
 	m->passed_on |= !is_warning;
 	m->skip_excerpt = 0;
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_add_printable(&b, line);
 	strbuf_addc(&b, '\n');
 	fwrite(b.p, 1, b.n, m->diag->out);
@@ -592,7 +589,7 @@ static bool take_rejected(struct messages *m, struct str line)
 	const struct message_points *all = points_of(m);
 	const struct point *first = NULL;
 	bool is_numbered = false;
-	struct strbuf lines;
+	struct strbuf lines = {0};
 	if (!all || !str_take(&line, STR("ERROR: ")) ||
 	    !(str_has_prefix(line, STR("Error loading ")) ||
 	      str_has_prefix(line, STR("Could not load "))))
@@ -605,7 +602,6 @@ static bool take_rejected(struct messages *m, struct str line)
 	struct diag_place at = place_of(first ? first->token : NULL, first ? first->len : 0);
 	if (!at.file.n)
 		return false;
-	strbuf_init(&lines);
 	size_t n = 0;
 	bool unused = false;
 	for (size_t i = 0; i < all->list.n; i++) {

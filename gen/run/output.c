@@ -141,8 +141,7 @@ bool output_write_whole(struct output *o, struct str data, struct str tail)
 	int flags = fcntl(o->fd, F_GETFL);
 	if (flags & O_APPEND)
 		fcntl(o->fd, F_SETFL, flags & ~O_APPEND);
-	struct strbuf all;
-	strbuf_init(&all);
+	struct strbuf all = {0};
 	strbuf_adds(&all, data);
 	strbuf_adds(&all, tail);
 	bool good = write_at(o->fd, strbuf_str(&all), o->end);

@@ -13,9 +13,8 @@
 
 bool ready_is_waiting(pid_t pid)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct str text; // a number and more, or "running": neither call is number 0
-	arena_init(&a);
 	proc_read(&a, PROCFS, pid, "syscall", &text);
 	long nr = strtol(text.p, NULL, 10);
 	arena_fini(&a);

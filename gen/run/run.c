@@ -159,8 +159,7 @@ static bool write_polled(struct runner *r, struct str data)
  */
 static bool begin_turn(struct runner *r)
 {
-	struct strbuf heading;
-	strbuf_init(&heading);
+	struct strbuf heading = {0};
 	while (!output_take_turn(&r->output, &heading)) {
 		struct pollfd fd = {.fd = r->signals, .events = POLLIN};
 		if (poll(&fd, 1, TURN_POLL_MS) > 0)
@@ -263,14 +262,12 @@ static void write_whole(struct runner *r, struct str data, struct str tail)
 static void write_converted(struct runner *r, struct str lines, bool end)
 {
 	struct convert *c = r->cfg->convert;
-	struct strbuf converted, tail;
+	struct strbuf converted = {0}, tail = {0};
 	bool is_last = end && r->ready;
 	if (!c) {
 		write_output(r, lines);
 		return;
 	}
-	strbuf_init(&converted);
-	strbuf_init(&tail);
 	convert_take(c, lines, &converted);
 	if (is_last)
 		r->is_unconverted |= !convert_end(c, &converted);
@@ -336,8 +333,7 @@ static void flush_output(struct runner *r, bool end)
 {
 	if (r->cfg->out_path && !r->ready)
 		return;
-	struct strbuf lines;
-	strbuf_init(&lines);
+	struct strbuf lines = {0};
 	if (r->stop.pid > 0 && r->relay.out.n)
 		writer_set_clock(r->cfg->writer, worked_ns(r->stop.pid));
 	writer_take(r->cfg->writer, strbuf_str(&r->relay.out), &lines);
@@ -352,8 +348,7 @@ static void flush_output(struct runner *r, bool end)
 
 static void begin_output(struct runner *r)
 {
-	struct strbuf first;
-	strbuf_init(&first);
+	struct strbuf first = {0};
 	writer_begin(r->cfg->writer, &first);
 	r->heading = str_copy(r->arena, strbuf_str(&first));
 	if (r->slow)
@@ -728,8 +723,7 @@ static void report_full_maps(struct runner *r)
 /** Into the output, if that is JSON. */
 static void write_account(struct runner *r)
 {
-	struct strbuf account;
-	strbuf_init(&account);
+	struct strbuf account = {0};
 	cost_write_json(&r->cost, &account);
 	writer_set_account(r->cfg->writer, str_copy(r->arena, strbuf_str(&account)));
 	strbuf_fini(&account);

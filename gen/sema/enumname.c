@@ -6,8 +6,7 @@
 /** `enum ns::state` without its keyword and blanks. */
 static struct str type_text(const struct bind *b, const struct node *type)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	for (const struct token *t = type->first; t != type->last->next; t = t->next)
 		if (t != type->first || !tok_is(t, "enum"))
 			strbuf_adds(&text, t->text);

@@ -882,8 +882,6 @@ static void find_program(struct finder *f)
 bool exprtype_find(const struct bind *b)
 {
 	struct finder f = {.b = b, .good = true, .has_changed = true};
-	arena_init(&f.of_rounds[0]);
-	arena_init(&f.of_rounds[1]);
 	while (f.has_changed && f.round < MAX_ROUNDS)
 		find_program(&f);
 	if (f.has_changed)

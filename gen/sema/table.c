@@ -37,8 +37,7 @@ static bool parse_pragma(const struct bind *b, const struct pp_pragma *p, struct
 		return diag_error(b->diag, &place,
 				  "#pragma enum: expected a type after the map's name");
 	ret->place = tok_place(t);
-	struct strbuf type;
-	strbuf_init(&type);
+	struct strbuf type = {0};
 	strbuf_adds(&type, t->text);
 	for (t = t->next; tok_is(t, ":") || tok_is(t, "::"); t = t->next) {
 		strbuf_adds(&type, t->text);
@@ -48,8 +47,7 @@ static bool parse_pragma(const struct bind *b, const struct pp_pragma *p, struct
 		}
 	}
 	ret->type = strbuf_take(&type, b->arena);
-	struct strbuf prefixes;
-	strbuf_init(&prefixes);
+	struct strbuf prefixes = {0};
 	for (; is_word(t) || tok_is(t, "|"); t = t->next)
 		strbuf_adds(&prefixes, t->text);
 	ret->prefix = strbuf_take(&prefixes, b->arena);

@@ -49,8 +49,7 @@ static struct token *add_template(struct token *t, struct strbuf *name)
 static bool read_name(struct arena *a, struct token *t, const struct token *end,
 		      struct targettype_name *ret)
 {
-	struct strbuf name;
-	strbuf_init(&name);
+	struct strbuf name = {0};
 	if (tok_is(t, "class") && t->next != end) // as C++ does, by the name alone
 		t = t->next;
 	if (is_keyword(t)) {

@@ -135,8 +135,7 @@ static struct call_part read_part(struct arena *a, const struct token *before,
 {
 	const struct token *first = before->next;
 	struct call_part ret = {.is_known = true};
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (const struct token *t = first; t != end; t = t->next) {
 		bool is_mark = tok_is(t, "@");
 		ret.is_known &= !is_mark;
@@ -211,14 +210,12 @@ static void choose(struct call *c, const struct token *t)
 
 static void expand(struct call *c)
 {
-	struct arena a;
-	struct strbuf text;
+	struct arena a = {0};
+	struct strbuf text = {0};
 	struct diag silent = {0};
 	struct pp pp;
 	struct parts parts, found = {.n = 0};
 	unsigned n = 0;
-	arena_init(&a);
-	strbuf_init(&text);
 	add_definitions(c, &a, &text);
 	strbuf_addf(&text, "; " STR_FMT, STR_ARG(c->text)); // what follows is no directive
 	pp_init(&pp, &a, &silent);
@@ -250,12 +247,11 @@ static void expand(struct call *c)
  */
 static bool read_lines(struct arena *a, struct str text, unsigned n_lines, struct str *ret)
 {
-	struct strbuf b;
+	struct strbuf b = {0};
 	size_t n = 0;
 	unsigned n_read = 0;
 	int depth = 0;
 	bool good = true;
-	strbuf_init(&b);
 	do {
 		struct str rest = str_from_offset(text, n);
 		good = rest.n && !str_has_prefix(str_trim(rest), STR("#"));

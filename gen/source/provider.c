@@ -16,8 +16,7 @@ static struct str take_token(struct str *rest)
 /** Without comments, and without the lines of dtrace's #pragma. */
 static struct str clean(struct arena *a, struct str text)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	while (text.n) {
 		size_t before = b.n;
 		text = str_from_offset(text, defines_line(text, &(int){0}, &b) + 1);
@@ -31,9 +30,8 @@ static struct str clean(struct arena *a, struct str text)
 /** `TYPE` or `TYPE NAME`, with blanks anywhere. */
 static bool read_arg(struct probesigs *types, struct str text, struct probesig_arg *ret)
 {
-	struct strbuf b;
+	struct strbuf b = {0};
 	struct str token = {0};
-	strbuf_init(&b);
 	while ((text = str_trim(text)).n) {
 		token = take_token(&text);
 		strbuf_addz(&b, b.n ? " " : "");

@@ -15,13 +15,12 @@ static bool fits(struct arena *a, const struct expect *e, const regex_t *re, str
 /** How many lines fit; those up to and with the first that does are taken from *@rest. */
 static uint64_t count(const struct expect *e, struct str *rest)
 {
-	struct arena a;
+	struct arena a = {0};
 	regex_t re;
 	uint64_t n = 0;
 	struct str text = *rest;
 	if (e->kind == EXPECT_REGEX && regcomp(&re, e->text.p, REG_EXTENDED | REG_NOSUB) != 0)
 		return 0;
-	arena_init(&a);
 	while (text.n) {
 		struct str line = str_take_line(&text);
 		if (!fits(&a, e, &re, line))

@@ -11,8 +11,7 @@ void report_begin(size_t n)
 /** A # in a description begins a directive. */
 static struct str tap_name(struct arena *a, struct str name)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < name.n; i++) {
 		if (name.p[i] == '#' || name.p[i] == '\\')
 			strbuf_addc(&b, '\\');
@@ -66,8 +65,7 @@ static void add_attribute(struct arena *a, struct strbuf *b, const char *name, s
 struct str report_junit(struct arena *a, const struct report *all)
 {
 	size_t n_skipped = 0;
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < all->results.n; i++)
 		n_skipped += all->results.v[i].skipped != NULL;
 	strbuf_addf(&b,

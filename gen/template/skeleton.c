@@ -409,8 +409,7 @@ static void write_omitted(const struct skeleton *sk, const struct skeleton_probe
 static void write_clause(const struct skeleton *sk, const struct skeleton_probe *p,
 			 struct code *out)
 {
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	write_declaration(&a, p, out);
 	skeleton_write_head(sk, p, out);
 	struct safe_word label;
@@ -511,8 +510,7 @@ static void write_struct(const struct skeleton *sk, const struct skeleton_field 
 			 struct code *out)
 {
 	struct safe_word address = word_ident(sk->arena, STR(""), "$p", i);
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	code_z(out, ", ");
 	code_word(out, address);
 	for (size_t k = 0; k < (f->shape.value.n_bytes + 7) / 8; k++) {
@@ -568,8 +566,7 @@ void skeleton_write_record(const struct skeleton *sk, const struct skeleton_prob
 			   const struct shapes *shapes, size_t number, const char *more,
 			   struct code *out)
 {
-	struct strbuf format;
-	strbuf_init(&format);
+	struct strbuf format = {0};
 	code_f(out, "{ %s[%zu] = count(); $key = %s; ", shapes->counts, number, shapes->key);
 	write_addresses(p, out);
 	code_z(out, "printf(\"");

@@ -8,8 +8,7 @@ static bool is_builtin(struct str word)
 static bool report_no_argument(const struct skeleton *sk, const struct skeleton_probe *p,
 			       struct str word)
 {
-	struct strbuf names;
-	strbuf_init(&names);
+	struct strbuf names = {0};
 	for (size_t i = 0; i < p->n_fields; i++)
 		strbuf_addf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(p->fields[i].shape.name));
 	diag_error(sk->diag, NULL, STR_FMT " has no argument '" STR_FMT "'", STR_ARG(p->label),
@@ -183,8 +182,7 @@ static const char unpaired_lines[] = " else if (~$start == 0) {\n"
 static bool write_start(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
 			struct condition *filter, const char *open, struct code *out)
 {
-	struct code room;
-	code_init(&room);
+	struct code room = {0};
 	bool good = write_start_key(sk, p, word, &room);
 	const struct skeleton_field *f =
 	    is_builtin(word) ? NULL : skeleton_find_field(sk->arena, p, word);
@@ -213,8 +211,7 @@ static bool write_start(const struct skeleton *sk, const struct skeleton_probe *
 static bool write_done(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
 		       bool has_filter, const char *open, struct code *out)
 {
-	struct code key;
-	code_init(&key);
+	struct code key = {0};
 	bool good = write_start_key(sk, p, word, &key);
 	skeleton_write_head(sk, p, out);
 	code_z(out, "{\n");

@@ -62,12 +62,11 @@ static bool take_gate(struct bind *b, const struct token *t)
 static bool take_trigger(struct bind *b, const struct token *t)
 {
 	struct diag_place place = tok_place(t);
-	struct strbuf pattern;
+	struct strbuf pattern = {0};
 	if (t->kind == TOK_EOF || b->found.trigger.n)
 		return diag_error(b->diag, &place,
 				  b->found.trigger.n ? "a second #pragma trigger"
 						     : "#pragma trigger: expected a probe");
-	strbuf_init(&pattern);
 	for (; t->kind != TOK_EOF; t = t->next)
 		strbuf_adds(&pattern, t->text);
 	b->found.trigger = strbuf_take(&pattern, b->arena);

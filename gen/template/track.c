@@ -130,8 +130,7 @@ static bool take_line(struct track_line *r, struct json *j)
 bool track_collect(struct bind *b)
 {
 	bool good = true;
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	struct json j = {.out = &text};
 	json_open(&j, NULL, '[');
 	for (size_t i = 0; i < b->found.pp->pragmas.n; i++) {

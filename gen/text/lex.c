@@ -307,8 +307,7 @@ static struct str gap(const struct lexer *lx, uint32_t start, uint32_t end)
 	struct str raw = str_slice(lx->file->text, start, end - start);
 	if (str_find(raw, '\\') == raw.n)
 		return raw;
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	char comment = '\0', last = '\0'; // '/' or '*' inside one; the byte before
 	unsigned newlines = 0;		  // of splices, to be written where they part nothing
 	for (uint32_t pos = start; pos < end;) {

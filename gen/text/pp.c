@@ -209,8 +209,7 @@ void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at)
 
 bool pp_file(struct pp *pp, const struct src_file *f)
 {
-	struct strbuf lost;
-	strbuf_init(&lost);
+	struct strbuf lost = {0};
 	pp->lost = &lost;
 	pp->failed = false;
 	pp->pad = false;

@@ -36,8 +36,7 @@ static void add_params(struct strbuf *b, const struct macro *m)
 
 void pp_c_macros(struct pp *pp, const struct token *include)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (struct map_entry *e = NULL; (e = map_next(&pp->macros, e));) {
 		struct macro *m = e->value;
 		if (m->predefined || m->in_program)

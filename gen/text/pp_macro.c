@@ -9,8 +9,7 @@
 /** A string token's spelling for @s. */
 static struct str quote(struct pp *pp, struct str s)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_addc(&b, '"');
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.p[i] == '"' || s.p[i] == '\\')
@@ -26,8 +25,7 @@ static struct str quote(struct pp *pp, struct str s)
 
 struct str pp_spell(struct pp *pp, const struct token *list)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (const struct token *t = list; t && t->kind != TOK_EOF; t = t->next) {
 		if (t != list && t->space)
 			strbuf_addc(&b, ' ');

@@ -48,7 +48,7 @@ static bool is_integer(struct pp *pp, const struct token *list, size_t n)
 static void check_given(struct pp *pp, const struct token *name, const struct token *value,
 			const struct macro *given)
 {
-	struct strbuf text;
+	struct strbuf text = {0};
 	size_t n = 0;
 	for (const struct token *t = value; t->kind != TOK_EOF; t = t->next)
 		n++;
@@ -58,7 +58,6 @@ static void check_given(struct pp *pp, const struct token *name, const struct to
 		given->body[i].next = &given->body[i + 1];
 	if (given->kind == MACRO_OBJECT && is_integer(pp, given->body, given->n_body))
 		return;
-	strbuf_init(&text);
 	for (size_t i = 0; i < given->n_body; i++) {
 		strbuf_addz(&text, i && given->body[i].space ? " " : "");
 		strbuf_add_printable(&text, given->body[i].text);

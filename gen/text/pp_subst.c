@@ -102,8 +102,7 @@ static void add_arg(const struct subst *s, const struct token *p, struct arg *ar
 static struct token *stringize(const struct subst *s, const struct token *hash,
 			       const struct token *list)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_addc(&b, '"');
 	size_t backslashes = 0; // at the end, outside of strings
 	for (const struct token *t = list; t; t = t->next) {

@@ -6,7 +6,6 @@
 void program_init(struct program *p)
 {
 	*p = (struct program){0};
-	strbuf_init(&p->text);
 }
 
 void program_fini(struct program *p)
@@ -100,9 +99,8 @@ static bool keeps_gap(const struct program_sink *w, const struct token *t, const
 static bool put_before_verbatim(struct program_sink *w, const struct token *t,
 				const struct token *prev, unsigned line)
 {
-	struct strbuf gap;
+	struct strbuf gap = {0};
 	unsigned newlines = 0;
-	strbuf_init(&gap);
 	// In an attach point a comment that touches a word could become part of a path.
 	if (prev && w->depth == 0 && !tok_is(prev, ";") && !tok_is(prev, "}") &&
 	    str_has_prefix(t->before, STR("/")))

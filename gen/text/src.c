@@ -66,8 +66,7 @@ static bool refuse(struct diag *d, const struct diag_place *at, struct str name,
 static bool load(struct arena *a, struct diag *d, int fd, struct str name,
 		 const struct diag_place *at, struct src_file **ret)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	struct stat st = {0};
 	bool good = fstat(fd, &st) == 0;
 	if (good && S_ISDIR(st.st_mode)) {

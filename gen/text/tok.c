@@ -92,8 +92,7 @@ struct str lex_string_value(struct arena *a, const struct token *t)
 
 struct str lex_quote(struct arena *a, struct str text)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_addc(&b, '"');
 	for (size_t i = 0; i < text.n; i++) {
 		unsigned char c = (unsigned char)text.p[i];

@@ -113,8 +113,7 @@ size_t argname_close(struct str text)
 
 struct str argname_literal(struct arena *a, struct str text)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	bool good = false;
 	for (text = str_trim(text); text.n; text = str_trim(text)) {
 		size_t n = literal_length(text);

@@ -289,8 +289,7 @@ struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, str
 
 struct sdt_probe *sdt_find_named(const struct sdt_list *list, struct str provider, struct str name)
 {
-	struct strbuf key;
-	strbuf_init(&key);
+	struct strbuf key = {0};
 	strbuf_adds(&key, provider);
 	strbuf_addc(&key, '\0');
 	strbuf_adds(&key, name);

@@ -61,11 +61,10 @@ void skipped_report(const struct skipped *s, struct arena *a, struct diag *d, co
 
 struct str skipped_json(const struct skipped *s, struct arena *a, const char *bpftrace)
 {
-	struct strbuf out;
+	struct strbuf out = {0};
 	struct json j = {.out = &out};
 	if (!s->list.n)
 		return STR("");
-	strbuf_init(&out);
 	json_open(&j, NULL, '[');
 	for (size_t i = 0; i < s->list.n; i++) {
 		const struct skipped_probe *p = &s->list.v[i];

@@ -108,10 +108,9 @@ static void add_modules(struct codename *c, const struct proc *p)
 /** Once it has ended, what is known must do. */
 static void look_again(struct codename *c)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct proc *p;
 	uint64_t start = now_us();
-	arena_init(&a);
 	if (proc_open(&a, &c->quiet, c->proc->procfs, c->proc->pid, &p)) {
 		bool is_same = p->start_time == c->proc->start_time;
 		// One that is just ending has no memory.

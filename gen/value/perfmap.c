@@ -11,7 +11,6 @@ enum { MAX_BYTES = 64 << 20, MAX_ENTRIES = 1 << 20, MAX_NAME = 1024 };
 void perfmap_init(struct perfmap *m, struct diag *d, const struct proc *proc)
 {
 	*m = (struct perfmap){.diag = d, .proc = proc};
-	arena_init(&m->names);
 }
 
 void perfmap_fini(struct perfmap *m)
@@ -84,10 +83,9 @@ static void report_full(struct perfmap *m, const char *path)
 
 void perfmap_read(struct perfmap *m)
 {
-	struct arena a;
+	struct arena a = {0};
 	uint64_t size;
 	const char *why;
-	arena_init(&a);
 	const char *path = arena_printf(&a, "/tmp/perf-%d.map", m->proc->ns_pid);
 	int fd = file_open(str_dup(&a, m->proc->root), path, &size, &why);
 	if (fd >= 0 && (size < m->done || !is_continued(m, fd)))

@@ -175,8 +175,7 @@ static struct str huge_digits(unsigned __int128 v, bool is_signed, char room[48]
 /** 'a', with the escapes of a string. */
 static void add_char(struct walk *w, char c)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	render_quoted((struct str){&c, 1}, &text);
 	struct str inner = str_slice(strbuf_str(&text), 1, text.n - 2);
 	strbuf_addf(w->out, "'%s" STR_FMT "'", c == '\'' ? "\\" : "", STR_ARG(inner));
@@ -242,14 +241,13 @@ static void make_names(struct arena *a, struct ctype *t, int64_t v, struct enumt
 /** An enumerator in a key is nothing but its name. */
 static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t v)
 {
-	struct strbuf text; // the name, of flags, or the number
+	struct strbuf text = {0}; // the name, of flags, or the number
 	if (!w->j) {
 		render_enum(names, v, w->out);
 		return;
 	}
 	v = render_narrow(v, names->size * 8, names->is_signed);
 	const struct enumtab_item *item = enumtab_get(names, v);
-	strbuf_init(&text);
 	bool has_name = render_enum(names, v, &text);
 	struct str name = item ? item->text : has_name ? strbuf_str(&text) : (struct str){0};
 	if (w->style == VALUE_KEY && has_name) {
@@ -267,7 +265,7 @@ static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t 
 
 static void show_enum(struct walk *w, struct ctype *t, int64_t v)
 {
-	struct arena arena;
+	struct arena arena = {0};
 	struct enumtab_item first;
 	struct enumtab names = {
 	    .size = (unsigned)t->size, .is_signed = t->is_signed, .items = &first};
@@ -275,7 +273,6 @@ static void show_enum(struct walk *w, struct ctype *t, int64_t v)
 		add_enumerator(w, w->value->names, v);
 		return;
 	}
-	arena_init(&arena);
 	make_names(&arena, t, v, &names);
 	add_enumerator(w, &names, v);
 	arena_fini(&arena);
@@ -297,8 +294,7 @@ static struct str find_name(const struct walk *w, const struct ctype *t, uint64_
 
 static void show_pointer(struct walk *w, const struct ctype *t, uint64_t v)
 {
-	struct strbuf room;
-	strbuf_init(&room);
+	struct strbuf room = {0};
 	struct str name = find_name(w, t, v, &room);
 	bool is_member = w->style == VALUE_MEMBER;
 	if (w->j && name.n) {
@@ -367,8 +363,7 @@ static void show_float(struct walk *w, const struct place *p, const struct ctype
 		add_float(at, t->size, w->out);
 		return;
 	}
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	add_float(at, t->size, &text);
 	// Readers that have integers read -0 as one, which has no sign; a long double may be more
 	// than they can hold.
@@ -513,8 +508,7 @@ static bool show_member(struct walk *w, const struct ctype_member *m, const stru
 {
 	struct ctype *t = ctype_strip(m->type);
 	if (m->is_base && t) {
-		struct strbuf name;
-		strbuf_init(&name);
+		struct strbuf name = {0};
 		strbuf_addf(&name, "<" STR_FMT ">", STR_ARG(t->name));
 		begin(w, strbuf_str(&name));
 		strbuf_fini(&name);
@@ -679,12 +673,11 @@ static bool find_string(const struct render *how, int64_t address, struct str *t
 
 static void show_string(struct walk *w, int64_t address, struct str text)
 {
-	struct strbuf room;
+	struct strbuf room = {0};
 	if (!w->j && w->style != VALUE_LISTED) {
 		strbuf_adds(w->out, text);
 		return;
 	}
-	strbuf_init(&room);
 	bool is_known = find_string(w->how, address, &text, &room);
 	if (w->j && address)
 		json_bytes(w->j, NULL, text);
@@ -708,8 +701,7 @@ static void show_text(struct walk *w, struct str s)
 
 static void show_time(struct walk *w, int64_t ns)
 {
-	struct strbuf text;
-	strbuf_init(&text);
+	struct strbuf text = {0};
 	render_time(w->how, w->value->literal, ns, &text);
 	show_text(w, strbuf_str(&text));
 	strbuf_fini(&text);
@@ -802,10 +794,9 @@ void value_format(const struct render *how, const struct value_conversion *c, co
 
 bool value_is_known(const struct render *how, const struct value *v, struct value_data d)
 {
-	struct strbuf room;
+	struct strbuf room = {0};
 	if (v->how != VALUE_STRING)
 		return v->how != VALUE_HIDDEN;
-	strbuf_init(&room);
 	struct str text = *d.texts;
 	bool is = find_string(how, *d.numbers, &text, &room);
 	strbuf_fini(&room);

@@ -46,8 +46,7 @@ static struct shape_field fields[] = {
 /** N_LINES records of the same length; *at is where the time stands in each. */
 static struct str make_records(const struct shapes *shapes, size_t *at)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < N_LINES; i++) {
 		size_t start = b.n;
 		uint64_t key = 10000000000000000000u + (uint64_t)i * 123456789012345u;
@@ -128,7 +127,7 @@ static void take(struct sink *s, struct str records, size_t at, uint64_t n_lines
 
 int main(int argc, char **argv)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct shapes shapes;
 	struct writer_config config = {.json = argc == 3 && strcmp(argv[1], "json") == 0,
 				       .sorts = argc == 3 && strcmp(argv[1], "sorted") == 0,
@@ -138,7 +137,6 @@ int main(int argc, char **argv)
 	if (!n_lines)
 		return 2;
 	config.head = config.sorts ? WRITER_WHOLE : WRITER_BARE;
-	arena_init(&a);
 	shapes_init(&shapes, &a, true);
 	vec_push(&a, &shapes.list,
 		 (struct shape){.probe = STR("spdk:nvmf_state"),

@@ -66,9 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str bytes = str_from_offset((struct str){(const char *)data, size}, 1);
 	unsigned char how = size ? data[0] : 0;
-	struct strbuf whole, pieces;
-	strbuf_init(&whole);
-	strbuf_init(&pieces);
+	struct strbuf whole = {0}, pieces = {0};
 	bool good = convert(how, bytes, bytes.n, &whole);
 	if (good != convert(how, bytes, 1 + how % 16, &pieces) ||
 	    (good && !str_eq(strbuf_str(&whole), strbuf_str(&pieces))))

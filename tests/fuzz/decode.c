@@ -87,9 +87,8 @@ static struct str decode(struct arena *a, struct str bytes, bool in_pieces)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct str bytes = {(const char *)data, size};
-	arena_init(&a);
 	struct str whole = decode(&a, bytes, false), pieces = decode(&a, bytes, true);
 	if (!str_eq(whole, pieces)) {
 		fprintf(stderr, "whole:     " STR_FMT "\nin pieces: " STR_FMT "\n", STR_ARG(whole),

@@ -90,7 +90,6 @@ static inline struct targetfiles *fuzz_target(void)
 		arena_fini(&arena);
 	}
 	files = (struct targetfiles){0};
-	arena_init(&arena);
 	diag_init(&d, stderr);
 	if (!targetfiles_of_file(&arena, &d, path, &files))
 		exit(1);

@@ -28,9 +28,8 @@ static bool must_be_sound(void *ctx, struct node *n, struct node *parent)
 
 static void must_print_itself(struct arena *a, const struct node *program, const struct token *out)
 {
-	struct strbuf want;
+	struct strbuf want = {0};
 	struct str got = {0};
-	strbuf_init(&want);
 	for (const struct token *t = out; t->kind != TOK_EOF; t = t->next) {
 		if (t != out)
 			strbuf_adds(&want, t->before);
@@ -73,10 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!null)
 		null = fopen("/dev/null", "w");
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-		struct arena a;
+		struct arena a = {0};
 		struct diag d;
 		struct pp pp;
-		arena_init(&a);
 		diag_init(&d, null);
 		pp_init(&pp, &a, &d);
 		pp_predefine(&pp, "__BPFTRACE__", i == 0 ? "17" : i == 1 ? "23" : "27");

@@ -61,11 +61,10 @@ static void use_lock(struct arena *a, struct diag *d, const char *path, bool has
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
-	struct arena a;
+	struct arena a = {0};
 	struct fuzz_said said;
 	if (fd < 0)
 		fd = memfd_create("fuzz", MFD_CLOEXEC);
-	arena_init(&a);
 	fuzz_listen(&said);
 	const char *path = arena_printf(&a, "/proc/self/fd/%d", fd);
 	fuzz_write(path, (struct str){(const char *)data, size});

@@ -22,12 +22,10 @@ static void must_read_again(struct arena *a, const struct token *out, const stru
 {
 	struct diag d;
 	struct program p;
-	struct strbuf before, after;
+	struct strbuf before = {0}, after = {0};
 	struct token *again;
 	diag_init(&d, fopen("/dev/null", "w"));
 	program_init(&p);
-	strbuf_init(&before);
-	strbuf_init(&after);
 	for (const struct token *t = out; t->kind != TOK_EOF; t = t->next)
 		if (t->kind == TOK_DIRECTIVE || t->kind == TOK_OTHER ||
 		    (t->attach && t->from_macro))
@@ -53,11 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static FILE *null;
 	if (!null)
 		null = fopen("/dev/null", "w");
-	struct arena a;
+	struct arena a = {0};
 	struct diag d;
 	struct pp pp;
 	struct script s;
-	arena_init(&a);
 	diag_init(&d, null);
 	pp_init(&pp, &a, &d);
 	pp_predefine(&pp, "__BPFTRACE__", "17");

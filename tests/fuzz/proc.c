@@ -45,13 +45,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *folder;
 	static struct arena stays;
-	struct arena a;
+	struct arena a = {0};
 	struct fuzz_said said;
 	struct str rest = {(const char *)data, size}, files[LIST + 1];
 	struct proc *p;
-	arena_init(&a);
 	if (!folder) {
-		arena_init(&stays);
 		folder = fuzz_folder(&stays, "42");
 		mkdir(arena_printf(&a, "%s/42/root", folder), 0700);
 		mkdir(arena_printf(&a, "%s/42/root/tmp", folder), 0700);

@@ -37,17 +37,15 @@ static void say_all(struct relay *r, struct str bytes, struct strbuf *data)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	unsigned char how = size ? data[0] : 0;
-	struct arena a;
+	struct arena a = {0};
 	struct fuzz_said said;
 	struct pp pp;
 	struct program program;
 	struct relay r;
-	struct strbuf want;
-	arena_init(&a);
+	struct strbuf want = {0};
 	fuzz_listen(&said);
 	pp_init(&pp, &a, &said.diag);
 	program_init(&program);
-	strbuf_init(&want);
 	if (!pp_file(&pp, src_from_text(&a, STR("fuzz.bt"), str_from(script))))
 		exit(1);
 	emit_tokens(pp.out, pp.files.v[0], &program);

@@ -96,10 +96,9 @@ static void show_type(struct ctype *t)
 	static const uint64_t words[4] = {0, 0x4141000a22ff5c27, 0x80, ~UINT64_C(0)};
 	int64_t numbers[1 + N];
 	struct render how = {0};
-	struct strbuf b;
+	struct strbuf b = {0};
 	for (size_t i = 0; i <= N; i++)
 		numbers[i] = (int64_t)(i ? words[i / 2 % 4] : 8192);
-	strbuf_init(&b);
 	for (size_t n = 0; n <= N * 8; n = n * 3 + 1) {
 		struct value v = {.type = t, .n_bytes = n};
 		struct value_data d = {.numbers = numbers};
@@ -204,12 +203,11 @@ static void use_btf(struct arena *a, struct diag *d, const char *path)
 
 static void read_all(const char *path, uint64_t entry, FILE *out)
 {
-	struct arena arena;
+	struct arena arena = {0};
 	struct diag diag;
 	struct lookup lk;
 	struct dwtypes images;
 	struct img *img;
-	arena_init(&arena);
 	diag_init(&diag, out);
 	lookup_init(&lk, &arena, &diag);
 	dwtypes_init(&images, &arena, &diag);
@@ -241,8 +239,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 			use_site(&arena, src, entry + pc);
 		use_probes(&arena, &bin);
 		use_places(&arena, &bin);
-		struct code b;
-		code_init(&b);
+		struct code b = {0};
 		cprint_definitions(&b, &c, &(struct cprint_options){.asserts = true});
 		code_fini(&b);
 		binary_close(&bin);

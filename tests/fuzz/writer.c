@@ -34,7 +34,10 @@ static struct value choice[] = {{.how = VALUE_LITERAL, .literal = {"a\n\"", 3}},
 				{.how = VALUE_TEXT}};
 static struct shape_field fields[] = {
     {.name = {"a", 1}, .as = {.letter = 'd', .bits = 32}, .value = {.type = &int32}},
-    {.name = {"s", 1}, .as = {.how = {"-5", 2}}, .before = {" ", 1}, .value = {.how = VALUE_STRING}},
+    {.name = {"s", 1},
+     .as = {.how = {"-5", 2}},
+     .before = {" ", 1},
+     .value = {.how = VALUE_STRING}},
     {.name = {"a", 1}, .as = {.letter = 'c', .bits = 8}, .value = {.type = &letter}},
     {.name = {"e", 1}, .value = {.type = &int32, .names = &names}},
     {.name = {"d", 1}, .value = {.type = &value_double}},
@@ -126,7 +129,7 @@ static void check(const struct writer_config *c, struct str out)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct str bytes = {(const char *)data, size};
 	unsigned char how = size ? data[0] : 0;
 	struct writer_config config = {.json = how & 1,
@@ -142,12 +145,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				       .time = (enum writer_time)(how >> 7),
 				       .render = {.longest = 4}};
 	bool has_head = config.json || config.sorts || config.head != WRITER_BARE;
-	arena_init(&a);
 	struct shapes shapes = {.arena = &a, .has_head = has_head, .start = "@0<", .counts = "@c"};
 	add_shapes(&a, &shapes, config.head == WRITER_LIST ? SHAPE_LIST : SHAPE_FORMAT);
 	struct writer *w = writer_new(&config, &shapes);
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	for (size_t i = 1, n; i < bytes.n; i += n) {
 		n = 1 + (size_t)data[i] % 64 * (data[i] % 5);
 		writer_take(w, str_slice(bytes, i, n), &out);

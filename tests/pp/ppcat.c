@@ -19,11 +19,10 @@ static void print_pragmas(const struct pp *pp)
 
 int main(int argc, char **argv)
 {
-	struct arena a;
+	struct arena a = {0};
 	struct diag d;
 	struct pp pp;
 	bool pragmas = false, good = true;
-	arena_init(&a);
 	diag_init(&d, stderr);
 	pp_init(&pp, &a, &d);
 	for (int i = 1; i < argc; i++) {

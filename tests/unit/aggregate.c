@@ -75,9 +75,8 @@ static struct str shown(struct ctype *t, const void *p, size_t n, uint64_t addr,
 	int64_t *numbers = travel(p, n, addr);
 	struct value v = {.type = t, .n_bytes = n};
 	struct value_data d = {.numbers = numbers};
-	struct strbuf b;
+	struct strbuf b = {0};
 	struct json j = {.out = &b};
-	strbuf_init(&b);
 	if (json)
 		value_json(&(struct render){0}, &v, d, VALUE_RAW, &j);
 	else
@@ -246,7 +245,6 @@ static int show_lines(void)
 
 int main(int argc, char **argv)
 {
-	arena_init(&arena);
 	FILE *out = fmemopen(said, sizeof(said), "w");
 	diag_init(&diag, argc > 1 ? stderr : out);
 	lookup_init(&lk, &arena, &diag);

@@ -24,8 +24,7 @@ static void numbered(const char *text, const char *want)
 {
 	struct str names[8];
 	size_t n = argname_split(str_from(text), names, 8);
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	argname_number(&a, names, n);
 	for (size_t i = 0; i < n; i++) {
 		strbuf_addz(&b, i ? "," : "");
@@ -44,7 +43,6 @@ static void bits(const char *piece, bool want)
 
 int main(void)
 {
-	arena_init(&a);
 	split("item, it->name, f(a, b)", 3, "f(a, b)");
 	split("x, \"a,b\", ','", 3, "','");
 	split("a[1, 2], b{3, 4}", 4, "4}");

@@ -144,8 +144,6 @@ static void test_threads(void)
 
 int main(void)
 {
-	arena_init(&arena);
-	strbuf_init(&out);
 	shapes.arena = &arena;
 	shapes.has_head = true;
 	add_shape(SHAPE_ENTRY, "uprobe:f");

@@ -62,8 +62,7 @@ static void add_record(void *ctx, const struct record *r)
 /** "%" in @form becomes START (not that of %ld, %lu, %s), "#" the name of the map of counts. */
 static struct str fill(struct arena *a, const char *form)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (; *form; form++)
 		if (*form == '%' && !(form[1] && strchr("ls", form[1])))
 			strbuf_addz(&b, shapes.start);
@@ -81,8 +80,7 @@ static size_t most_pending;
 static struct str decode_in(struct arena *a, struct str bytes, size_t step, bool idle)
 {
 	struct decoder d;
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	for (size_t i = 0; i < shapes.list.n; i++)
 		shapes.list.v[i].n_events = shapes.list.v[i].n_fired = 0;
 	decode_init(&d, &shapes, &handler, &out);
@@ -106,8 +104,7 @@ static struct str decode_in(struct arena *a, struct str bytes, size_t step, bool
 /** What @form is decoded to is @want ("%" and "#" in both), in pieces of every size. */
 static void is_decoded(const char *form, const char *want, const char *claim)
 {
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	struct str bytes = fill(&a, form), all = fill(&a, want);
 	bool same = is_str(decode_in(&a, bytes, bytes.n, false), all, claim);
 	size_t bad = 0;
@@ -174,8 +171,7 @@ static void test_forms(struct arena *a)
 
 static void is_format(struct arena *a, size_t number, const char *want, const char *claim)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	shape_write_format(&shapes, number, &b);
 	is_str(strbuf_take(&b, a), fill(a, want), claim);
 }
@@ -294,8 +290,7 @@ static void test_counts(struct arena *a)
 	is_num((long long)last_sum.n_fired, 0, "and counts nothing");
 
 	struct decoder d;
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	decode_init(&d, &shapes, &handler, &out);
 	decode_take(&d, fill(a, "x\nhello #[0"));
 	decode_idle(&d);
@@ -316,8 +311,7 @@ static void test_counts(struct arena *a)
 
 static struct str repeat(struct arena *a, const char *before, char c, size_t n, const char *after)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_adds(&b, fill(a, before));
 	for (size_t i = 0; i < n; i++)
 		strbuf_addc(&b, c);
@@ -407,8 +401,7 @@ static int64_t random_number(void)
 /** Bytes of any value, and pieces of what records are made of. */
 static struct str random_text(struct arena *a)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t n = random_to(2) ? random_to(30) : 0; n; n--) {
 		switch (random_to(8)) {
 		case 0:
@@ -433,9 +426,8 @@ static struct str random_text(struct arena *a)
 /** Prints a record as bpftrace does, by its format; @want gets what it is decoded to. */
 static void print_random(struct arena *a, size_t number, struct strbuf *out, struct strbuf *want)
 {
-	struct strbuf format;
+	struct strbuf format = {0};
 	uint64_t key = (uint64_t)random_number() | (uint64_t)1 << 63;
-	strbuf_init(&format);
 	shape_write_format(&shapes, number, &format);
 	strbuf_addf(want, "[%zu", number);
 	for (const char *p = format.p; *p; p++) {
@@ -471,9 +463,7 @@ static void print_other(struct arena *a, struct strbuf *out, struct strbuf *want
 	if (i < 8) {
 		strbuf_addz(out, others[i]);
 	} else {
-		struct strbuf record, unused;
-		strbuf_init(&record);
-		strbuf_init(&unused);
+		struct strbuf record = {0}, unused = {0};
 		print_random(a, random_to(shapes.list.n), &record, &unused);
 		struct str s = strbuf_str(&record);
 		// With a text begun all would be taken for it that comes then.
@@ -489,13 +479,9 @@ static void print_other(struct arena *a, struct strbuf *out, struct strbuf *want
 /** @n records; the number of rounds whose output was not as it has to be. */
 static size_t round_trips(uint64_t seed, size_t n_shapes, size_t n)
 {
-	struct arena a;
-	struct strbuf out, want, got;
+	struct arena a = {0};
+	struct strbuf out = {0}, want = {0}, got = {0};
 	struct decoder d;
-	arena_init(&a);
-	strbuf_init(&out);
-	strbuf_init(&want);
-	strbuf_init(&got);
 	state = seed;
 	shapes_init(&shapes, &a, random_to(2));
 	for (size_t i = 0; i < n_shapes; i++) {
@@ -532,8 +518,7 @@ static size_t round_trips(uint64_t seed, size_t n_shapes, size_t n)
 
 int main(void)
 {
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	test_forms(&a);
 	test_formats(&a);
 	test_broken();

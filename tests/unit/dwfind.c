@@ -131,8 +131,7 @@ static void find_inner(struct answers *a, Dwarf_Die *parent, bool in_body, unsig
 
 static void test_file(const char *path, size_t most)
 {
-	struct arena arena;
-	arena_init(&arena);
+	struct arena arena = {0};
 	struct diag diag;
 	diag_init(&diag, stdout);
 	struct img *img;
@@ -192,8 +191,7 @@ out:
 /** A copy of this program, cut short between two looks at it: a message and an end. */
 static void test_shrinking(void)
 {
-	struct arena arena;
-	arena_init(&arena);
+	struct arena arena = {0};
 	struct diag diag;
 	diag_init(&diag, stdout);
 	struct img *img = NULL;

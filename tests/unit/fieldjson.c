@@ -26,12 +26,11 @@ static const struct enumtab flags = {.size = 8, .items = flag_items, .n_items = 
 /** The JSON of one record of one field, without what is around its value. */
 static struct str shown(struct arena *a, struct value v, int64_t number, struct str text)
 {
-	struct strbuf out;
+	struct strbuf out = {0};
 	struct json j = {.out = &out};
 	struct render how = {.names = arena_new(a, struct codename)};
 	struct shape_field f = {.name = STR("x"), .value = v};
 	struct shape shape = {.fields = &f, .n_fields = 1};
-	strbuf_init(&out);
 	shape_make_keys(a, &shape);
 	render_record_json(
 	    &how, &(struct record){.shape = &shape, .numbers = &number, .texts = &text}, &j);
@@ -92,9 +91,8 @@ static void test_records(struct arena *a)
 	struct str texts[] = {STR("abc"), STR("yes"), STR("no"), STR("stack")};
 	struct record r = {.shape = &shape, .numbers = numbers, .texts = texts};
 	struct render how = {.longest = 3};
-	struct strbuf out;
+	struct strbuf out = {0};
 	struct json j = {.out = &out};
-	strbuf_init(&out);
 	shape_make_keys(a, &shape);
 	render_record_json(&how, &r, &j);
 	is_str(
@@ -312,12 +310,11 @@ static void send_field(struct arena *a, const struct value *f, struct sent *to, 
 static void print_random(struct arena *a, size_t n)
 {
 	struct shapes shapes;
-	struct strbuf out;
+	struct strbuf out = {0};
 	struct writer_config config = {.json = true, .render = {.longest = LONGEST}};
 	shapes_init(&shapes, a, true);
 	for (size_t i = 0; i < n; i++)
 		vec_push(a, &shapes.list, random_shape(a));
-	strbuf_init(&out);
 	struct writer *w = writer_new(&config, &shapes);
 	for (size_t i = 0; i < n; i++) {
 		struct sent sent = {0};
@@ -352,8 +349,7 @@ static void print_random(struct arena *a, size_t n)
 
 int main(int argc, char **argv)
 {
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	if (argc == 4 && !strcmp(argv[1], "random")) {
 		random_state = strtoull(argv[2], NULL, 10) * 2 + 1;
 		print_random(&a, (size_t)atoi(argv[3]));

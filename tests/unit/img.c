@@ -257,7 +257,6 @@ static void stripped_symbols(void)
 
 int main(void)
 {
-	arena_init(&arena);
 	own_program();
 	not_elf();
 	broken_headers();

@@ -98,8 +98,7 @@ static void dump(const struct node *n, struct strbuf *out)
 
 static struct str dumped(const struct node *n)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	if (n)
 		dump(n, &b);
 	return strbuf_take(&b, &arena);
@@ -107,8 +106,7 @@ static struct str dumped(const struct node *n)
 
 static bool prints_itself(const struct node *program, struct str text)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	if (program && program->first->kind != TOK_EOF) {
 		strbuf_adds(&b, program->first->before);
 		strbuf_adds(&b, print_text(&arena, program));
@@ -146,8 +144,7 @@ static bool note_opaque(void *ctx, struct node *n, struct node *parent)
 {
 	(void)parent;
 	if (n->kind == NODE_OPAQUE) {
-		struct strbuf b;
-		strbuf_init(&b);
+		struct strbuf b = {0};
 		strbuf_adds(&b, print_text(&arena, n));
 		tap_show("opaque", strbuf_str(&b));
 		strbuf_fini(&b);
@@ -159,8 +156,7 @@ static bool note_opaque(void *ctx, struct node *n, struct node *parent)
 /** What the preprocessor makes of it, as it stands. */
 static struct str text_of(const struct token *t)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (; t->kind != TOK_EOF; t = t->next) {
 		strbuf_adds(&b, t->before);
 		strbuf_adds(&b, t->text);
@@ -235,7 +231,6 @@ static void test_cases(struct str path)
 
 int main(int argc, char **argv)
 {
-	arena_init(&arena);
 	diag_init(&diag, stderr);
 	if (argc > 1) {
 		for (int i = 1; i < argc; i++)

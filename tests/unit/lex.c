@@ -20,8 +20,7 @@ static struct token *lex(const char *text)
 /** The tokens of @text, joined by bars; a token of an attach point is marked by a tilde. */
 static struct str cut(const char *text)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (struct token *t = lex(text); t->kind != TOK_EOF; t = t->next) {
 		if (b.n)
 			strbuf_addc(&b, '|');
@@ -144,7 +143,6 @@ static void spaces(void)
 
 int main(void)
 {
-	arena_init(&arena);
 	diag_init(&diag, open_memstream(&said, &said_n));
 	punctuators();
 	quotes();

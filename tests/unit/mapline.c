@@ -105,8 +105,7 @@ static struct str read_maps(struct arena *a, const char *z)
 	struct mapline *m = mapline_new(maps, sizeof(maps) / sizeof(maps[0]));
 	struct codename *names = arena_new(a, struct codename);
 	struct render how = {.names = names};
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	struct str rest = str_from(z);
 	for (bool more = true, is_open = false; more;) {
 		struct str line = str_slice(rest, 0, str_find(rest, '\n'));
@@ -135,8 +134,7 @@ static struct str read_name(struct arena *a, const char *line)
 {
 	struct mapline *m = mapline_new(maps, sizeof(maps) / sizeof(maps[0]));
 	struct render how = {.names = arena_new(a, struct codename)};
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	mapline_name(m, &how, str_from(line), &out);
 	mapline_free(m);
 	return strbuf_take(&out, a);
@@ -371,8 +369,7 @@ static struct str random_text(struct arena *a)
 {
 	static const char *const pieces[] = {
 	    "a", "5", ", ", "]", ": ", "]: ", "\n", "@n", "(", ")", "["};
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (unsigned n = random_below(4); n; n--)
 		strbuf_addz(&b, pieces[random_below(sizeof(pieces) / sizeof(pieces[0]))]);
 	strbuf_addz(&b, random_below(3) ? "" : "x");
@@ -448,10 +445,8 @@ static void test_random(struct arena *a)
 			is_fit &= is_exact(&map->keys[k]);
 		if (!is_fit)
 			continue;
-		struct strbuf printed, want;
+		struct strbuf printed = {0}, want = {0};
 		struct json j = {.out = &want};
-		strbuf_init(&printed);
-		strbuf_init(&want);
 		add_random_map(a, map, &printed, &j);
 		strbuf_addc(&want, '\n');
 		struct str got = read_maps(a, printed.p);
@@ -471,8 +466,7 @@ static void test_random(struct arena *a)
 /** What never ends, and ends over and over, is read in a time that grows as it does. */
 static void test_endless(struct arena *a)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_addz(&b, "@ks[");
 	for (unsigned i = 0; i < 100000; i++)
 		strbuf_addz(&b, "]: , ]: \n");
@@ -486,8 +480,7 @@ static void test_endless(struct arena *a)
 
 int main(void)
 {
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	RUN(plain);
 	RUN(keyed);
 	RUN(buckets);

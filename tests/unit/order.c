@@ -62,10 +62,7 @@ static void add_event(struct strbuf *out, const struct event *e)
 static void check_stream(size_t n, int64_t round)
 {
 	struct event *events = calloc(n, sizeof(*events));
-	struct strbuf got, want, line;
-	strbuf_init(&got);
-	strbuf_init(&want);
-	strbuf_init(&line);
+	struct strbuf got = {0}, want = {0}, line = {0};
 	make_events(events, n, round);
 	struct order *o = order_new(false);
 	size_t n_inverted = 0, before_end = 0;
@@ -97,10 +94,7 @@ static void check_stream(size_t n, int64_t round)
 static void check_disorder(size_t n)
 {
 	struct event *events = calloc(n, sizeof(*events));
-	struct strbuf got, want, line;
-	strbuf_init(&got);
-	strbuf_init(&want);
-	strbuf_init(&line);
+	struct strbuf got = {0}, want = {0}, line = {0};
 	struct order *o = order_new(false);
 	for (size_t i = 0; i < n; i++) {
 		events[i] = (struct event){(int64_t)(i * 20000 + chance(ORDER_NS / 2)), i,
@@ -126,8 +120,7 @@ static void check_disorder(size_t n)
 /** Each line is earlier than the one before: more runs than are kept. */
 static void check_reverse(size_t n)
 {
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	struct order *o = order_new(false);
 	size_t n_late = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -150,10 +143,7 @@ static void check_reverse(size_t n)
 static void check_long_turns(size_t n)
 {
 	struct event *events = calloc(n, sizeof(*events));
-	struct strbuf got, want, line;
-	strbuf_init(&got);
-	strbuf_init(&want);
-	strbuf_init(&line);
+	struct strbuf got = {0}, want = {0}, line = {0};
 	struct order *o = order_new(true);
 	size_t next[2] = {0, 1}, taken = 0, before_end = 0;
 	for (unsigned cpu = 0; taken < n; cpu = !cpu) {
@@ -192,8 +182,7 @@ static void take(struct order *o, int64_t ns, const char *line, struct strbuf *o
 
 static void check_window(void)
 {
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	struct order *o = order_new(false);
 	is_num(order_newest(o), 0, "before the first line there is no newest");
 	order_set_clock(o, 7);
@@ -239,11 +228,10 @@ static void check_window(void)
 static void check_bytes(void)
 {
 	static char line[100000];
-	struct strbuf out;
+	struct strbuf out = {0};
 	size_t n_in = 10 * ORDER_BYTES / sizeof(line), most = 0, sum = 0;
 	bool sorted = true;
 	int64_t last = 0;
-	strbuf_init(&out);
 	memset(line, 'x', sizeof(line) - 1);
 	line[sizeof(line) - 1] = '\n';
 	struct order *o = order_new(false);
@@ -284,8 +272,7 @@ int main(void)
 	check_window();
 	check_bytes();
 	struct order *o = order_new(false);
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	for (int i = 0; i < 5000; i++)
 		take(o, 1 + (int64_t)chance(1000), "x\n", &out);
 	order_free(o);

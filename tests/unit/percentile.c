@@ -29,8 +29,7 @@ static void take(struct percentile *p, const char *lines)
 static void test_text(void)
 {
 	struct percentile p;
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	percentile_init(&p);
 	take(&p, "@us_buckets[128, 136]: 2\n@us_buckets[0, 1]: 1\n@us_buckets[64, 68]: 900\n"
 		 "@us_buckets[68, 72]: 97\n");
@@ -65,8 +64,7 @@ static void test_text(void)
 static void test_json(void)
 {
 	struct percentile p;
-	struct strbuf out;
-	strbuf_init(&out);
+	struct strbuf out = {0};
 	percentile_init(&p);
 	take(&p, "@us_buckets[7, 8]: 3\n@us_buckets[64, 68]: 1\n");
 	struct json j = {.out = &out};
@@ -137,10 +135,8 @@ static void test_ranks(void)
 	unsigned wrong = 0;
 	for (unsigned run = 0; run < 300; run++) {
 		struct percentile p;
-		struct strbuf out, line;
+		struct strbuf out = {0}, line = {0};
 		size_t n = 1 + chance(run % 3 ? MOST : 20);
-		strbuf_init(&out);
-		strbuf_init(&line);
 		percentile_init(&p);
 		for (size_t i = 0; i < n; i++) {
 			values[i] = chance(UINT64_C(1) << (1 + chance(40)));

@@ -184,7 +184,6 @@ static void attach_points_follow_the_braces_read(void)
 
 int main(void)
 {
-	arena_init(&arena);
 	diag_init(&diag, open_memstream(&said, &said_n));
 	provenance();
 	kept();

@@ -207,7 +207,6 @@ static void test_same_exe(void)
 
 int main(void)
 {
-	arena_init(&arena);
 	test_self();
 	test_children();
 	test_deleted();

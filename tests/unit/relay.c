@@ -482,7 +482,6 @@ static void test_cascades(void)
 
 int main(void)
 {
-	arena_init(&arena);
 	test_data();
 	test_held();
 	test_places();

@@ -53,8 +53,7 @@ static size_t n_compared;
 static bool agrees(const char *how, char letter, unsigned bits, int64_t v)
 {
 	char room[512];
-	struct strbuf got;
-	strbuf_init(&got);
+	struct strbuf got = {0};
 	strbuf_addz(&got, "<");
 	render_number(str_from(how), letter, bits, v, &got);
 	struct str want = in_c(how, letter, bits, v, room, sizeof(room));
@@ -137,8 +136,7 @@ static void test_strings(void)
 	for (size_t h = 0; h < sizeof(hows) / sizeof(hows[0]); h++) {
 		for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++) {
 			char format[32], want[256];
-			struct strbuf got;
-			strbuf_init(&got);
+			struct strbuf got = {0};
 			snprintf(format, sizeof(format), "<%%%ss", hows[h]);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -152,8 +150,7 @@ static void test_strings(void)
 		}
 	}
 	ok(!n_bad, "%%s is C's with each flag, width and precision");
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	render_quoted(STR("a\"b\\c\n\t\x01\xff\xc3\xa9"), &b);
 	is_str(strbuf_str(&b), STR("\"a\\\"b\\\\c\\n\\t\\x01\\xff\xc3\xa9\""),
 	       "a quoted string has escapes for quotes, control bytes and what is not UTF-8");
@@ -227,8 +224,7 @@ static void test_doubles(void)
 		     {INFINITY, "inf"},
 		     {-INFINITY, "-inf"},
 		     {(double)NAN, "nan"}};
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		is_str(str_from(double_text(&b, known[i].v, false)), str_from(known[i].text),
 		       known[i].text);
@@ -283,8 +279,7 @@ static const struct enumtab states = TABLE(state_items, 4, true),
 
 static void is_enum(const struct enumtab *t, int64_t value, const char *want, const char *claim)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	render_enum(t, value, &b);
 	is_str(strbuf_str(&b), str_from(want), claim);
 	strbuf_fini(&b);
@@ -312,8 +307,7 @@ static void test_enums(void)
 
 static void test_enum_speed(void)
 {
-	struct arena a;
-	arena_init(&a);
+	struct arena a = {0};
 	struct ctype t = {.kind = CTYPE_ENUM,
 			  .size = 4,
 			  .has_size = true,
@@ -326,8 +320,7 @@ static void test_enum_speed(void)
 						   .value = (int64_t)i * 7};
 	struct enumtab tab;
 	bool good = enumtab_from_type(&a, &t, &tab);
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	clock_t start = clock();
 	for (int64_t i = 0; i < 1000000; i++) {
 		strbuf_clear(&b);
@@ -351,8 +344,7 @@ static void is_record(const struct shape *s, const int64_t *numbers, const struc
 	struct render how = {.names = &names, .longest = 8, .offset = 1000000000};
 	struct shape shape = *s;
 	struct record r = {.shape = &shape, .numbers = numbers, .texts = texts};
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	render_record(&how, &r, &b);
 	is_str(strbuf_str(&b), str_from(want), claim);
 	strbuf_fini(&b);
@@ -511,8 +503,7 @@ static void test_record_speed(void)
 	struct record r = {.shape = &s,
 			   .numbers = (int64_t[]){123456, 1, 99, 0xabcdef},
 			   .texts = (struct str[]){STR("nqn.2014-08.org")}};
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	clock_t start = clock();
 	for (int i = 0; i < 1000000; i++) {
 		strbuf_clear(&b);

@@ -39,8 +39,7 @@ static struct str predicate(size_t i)
 /** The attach points of clause @i as kind(field|field), blank between them. */
 static struct str attached(size_t i)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t k = 0; i < s.clauses.n && k < s.clauses.v[i]->attach.n; k++) {
 		struct script_attach *a = &s.clauses.v[i]->attach.v[k];
 		strbuf_addf(&b, "%s" STR_FMT "(", k ? " " : "", STR_ARG(a->kind));
@@ -55,9 +54,8 @@ static struct str attached(size_t i)
 static struct str uses(const char *text)
 {
 	static const char letters[] = "rsadczplg?"; // in the order of enum use_does
-	struct strbuf b;
+	struct strbuf b = {0};
 	struct uses all;
-	strbuf_init(&b);
 	parse(text);
 	uses_find(&arena, &s, &all);
 	for (size_t i = 0; i <= s.clauses.n; i++) {
@@ -186,7 +184,6 @@ static void brackets(void)
 
 int main(void)
 {
-	arena_init(&arena);
 	diag_init(&diag, open_memstream(&said, &said_n));
 	attach_points();
 	predicates();

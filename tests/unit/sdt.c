@@ -34,8 +34,7 @@ static bool read_file(struct elfmake *e, struct sdt_list *list)
 /** The list as text: "p:n pc[+sema] args; ..." with a ? for each doubt. */
 static struct str show(const struct sdt_list *list)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < list->n_probes; i++) {
 		const struct sdt_probe *p = &list->probes[i];
 		strbuf_addf(&b, "%s" STR_FMT ":" STR_FMT, i ? "; " : "", STR_ARG(p->provider),
@@ -483,7 +482,6 @@ static void finding(void)
 
 int main(void)
 {
-	arena_init(&arena);
 	every_kind_of_file();
 	where_things_are();
 	doubts();

@@ -10,8 +10,7 @@ static struct arena arena;
 static char *show(const struct sdtarg *a)
 {
 	static const char *const kinds[] = {"UNKNOWN", "CONST", "REG", "MEM", "ADDR", "SEGMENT"};
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_addf(&b, "%s%s%u%s", kinds[a->kind], a->is_signed ? " s" : " u", a->size,
 		    a->is_float ? "f" : "");
 	if (a->kind == SDTARG_CONST)
@@ -37,8 +36,7 @@ static void is_read(unsigned machine, const char *text, const char *want)
 	struct sdtarg *args;
 	size_t n;
 	sdtarg_parse(&arena, machine, str_from(text), &args, &n);
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	for (size_t i = 0; i < n; i++)
 		strbuf_addf(&b, "%s%s", i ? ", " : "", show(&args[i]));
 	is_str(strbuf_str(&b), str_from(want), text);
@@ -225,8 +223,7 @@ static void is_described(const char *text, const char *want)
 {
 	struct sdtarg *args;
 	size_t n;
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	sdtarg_parse(&arena, EM_X86_64, str_from(text), &args, &n);
 	if (n == 1)
 		sdtarg_describe(&b, &args[0]);
@@ -236,7 +233,6 @@ static void is_described(const char *text, const char *want)
 
 int main(void)
 {
-	arena_init(&arena);
 	for (size_t i = 0; i < sizeof(x86_64) / sizeof(x86_64[0]); i++)
 		is_read(EM_X86_64, x86_64[i].text, x86_64[i].want);
 	for (size_t i = 0; i < sizeof(arm64) / sizeof(arm64[0]); i++)

@@ -38,11 +38,10 @@ static bool count_function(void *ctx, const struct img_symbol *sym)
 /** All that this layer can be asked about a file. */
 static void read_all(const char *path, FILE *out)
 {
-	struct arena arena;
+	struct arena arena = {0};
 	struct diag diag;
 	struct img *img;
 	struct sdt_list list;
-	arena_init(&arena);
 	diag_init(&diag, out);
 	if (!img_open(&arena, &diag, path, STR("x"), &img)) {
 		n_refused++;
@@ -60,8 +59,7 @@ static void read_all(const char *path, FILE *out)
 			struct sdtarg *args;
 			size_t n;
 			sdtarg_parse(&arena, img->machine, list.probes[i].sites[k].args, &args, &n);
-			struct strbuf b;
-			strbuf_init(&b);
+			struct strbuf b = {0};
 			for (size_t a = 0; a < n; a++)
 				sdtarg_describe(&b, &args[a]);
 			sum += b.n;
@@ -198,8 +196,7 @@ int main(void)
 		elfmake_fini(&e, -1);
 	}
 
-	struct strbuf bytes;
-	strbuf_init(&bytes);
+	struct strbuf bytes = {0};
 	if (compile(&bytes))
 		torture(strbuf_str(&bytes), "a compiled file with compressed debug sections");
 	else

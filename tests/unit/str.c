@@ -73,8 +73,7 @@ static void test_near(void)
 /** Adds @s as JSON, without the quotes. */
 static void add_inner_json(struct strbuf *b, struct str s)
 {
-	struct strbuf one;
-	strbuf_init(&one);
+	struct strbuf one = {0};
 	strbuf_add_json(&one, s);
 	strbuf_adds(b, str_slice(strbuf_str(&one), 1, one.n - 2));
 	strbuf_fini(&one);
@@ -88,12 +87,10 @@ static void test_bytes(void)
 		char text[LEN], byte = (char)(c / LEN);
 		size_t at = c % LEN;
 		struct str s = {text, LEN}, alone = {&byte, 1};
-		struct strbuf got, want;
+		struct strbuf got = {0}, want = {0};
 		memset(text, at % 2 ? 'a' : '~', LEN);
 		struct str before = str_slice(s, 0, at), after = str_from_offset(s, at + 1);
 		text[at] = byte;
-		strbuf_init(&got);
-		strbuf_init(&want);
 		add_inner_json(&got, s);
 		strbuf_add_printable(&got, s);
 		strbuf_adds(&want, before);
@@ -115,8 +112,7 @@ static void test_growth(void)
 	unsigned wrong = 0;
 	for (int n = 0; n < 600; n++) {
 		char want[1300];
-		struct strbuf b;
-		strbuf_init(&b);
+		struct strbuf b = {0};
 		strbuf_addf(&b, "%*d", n, 7);
 		strbuf_addc(&b, 'c');
 		strbuf_addf(&b, "%s%*d", "", n, 8);
@@ -143,8 +139,7 @@ int main(void)
 	ok(near > 1000, "in %u cases within the limit", near);
 
 	// U+202E, right-to-left override; U+009B, a control sequence's start; an e with an accent stays.
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_add_printable(&b, STR("a\xe2\x80\xae"
 				     "b\xc2\x9b\xc3\xa9"));
 	ok(str_eqz(strbuf_str(&b), "a\\xe2\\x80\\xaeb\\xc2\\x9b\xc3\xa9"),

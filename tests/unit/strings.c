@@ -26,7 +26,6 @@ static unsigned limit(const char *text)
 
 int main(void)
 {
-	arena_init(&arena);
 	diag_init(&diag, stderr);
 
 	is_num(limit("BEGIN { printf(\"x\"); }"), 146, "a program without strings");

@@ -27,8 +27,7 @@ static inline bool ok(bool good, const char *claim, ...)
 
 static inline void tap_show(const char *label, struct str s)
 {
-	struct strbuf b;
-	strbuf_init(&b);
+	struct strbuf b = {0};
 	strbuf_add_printable(&b, s);
 	printf("#   %s \"" STR_FMT "\"\n", label, STR_ARG(strbuf_str(&b)));
 	strbuf_fini(&b);

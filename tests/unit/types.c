@@ -171,8 +171,7 @@ static void test_closure(void)
 	is_str(order[1], STR("point"), "what is embedded comes before");
 	is_str(order[2], STR("box_t"), "... a struct that only a typedef names, too");
 	is_str(order[3], STR("shape"), "... what embeds it");
-	struct code b;
-	code_init(&b);
+	struct code b = {0};
 	struct cprint_options po = {0};
 	ok(cprint_definitions(&b, &c, &po), "they can be printed");
 	struct str text = code_str(&b);
@@ -259,7 +258,6 @@ static void test_queries(void)
 
 int main(void)
 {
-	arena_init(&arena);
 	FILE *out = fmemopen(said, sizeof(said), "w");
 	diag_init(&diag, out);
 	lookup_init(&lk, &arena, &diag);

@@ -73,7 +73,6 @@ static void begin(struct writer_config config)
 	strbuf_clear(&run.in);
 	strbuf_clear(&run.out);
 	arena_fini(&run.arena);
-	arena_init(&run.arena);
 	shapes_init(&run.shapes, &run.arena, true);
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
 		list[i].is_counted = true;
@@ -551,9 +550,6 @@ int main(void)
 {
 	setenv("TZ", "UTC", 1);
 	tzset();
-	arena_init(&run.arena);
-	strbuf_init(&run.in);
-	strbuf_init(&run.out);
 	check_bare();
 	check_lists();
 	check_heads();
