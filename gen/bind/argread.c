@@ -2,44 +2,12 @@
 
 #include <elf.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "bind/attach.h"
 #include "bind/namedarg.h"
 #include "elf/imgsym.h"
 #include "dialect/dialect.h"
-
-/**
- * What bpftrace calls the register that @name is, or with @parts is a part of: "r13" of r13d. NULL
- * for ah, and for what holds no whole numbers.
- */
-static const char *x86_register_of(struct str name, bool parts)
-{
-	static const char *const names[][5] = {
-	    {"ax", "rax", "eax", "ax", "al"},	    {"bx", "rbx", "ebx", "bx", "bl"},
-	    {"cx", "rcx", "ecx", "cx", "cl"},	    {"dx", "rdx", "edx", "dx", "dl"},
-	    {"si", "rsi", "esi", "si", "sil"},	    {"di", "rdi", "edi", "di", "dil"},
-	    {"bp", "rbp", "ebp", "bp", "bpl"},	    {"sp", "rsp", "esp", "sp", "spl"},
-	    {"r8", "r8", "r8d", "r8w", "r8b"},	    {"r9", "r9", "r9d", "r9w", "r9b"},
-	    {"r10", "r10", "r10d", "r10w", "r10b"}, {"r11", "r11", "r11d", "r11w", "r11b"},
-	    {"r12", "r12", "r12d", "r12w", "r12b"}, {"r13", "r13", "r13d", "r13w", "r13b"},
-	    {"r14", "r14", "r14d", "r14w", "r14b"}, {"r15", "r15", "r15d", "r15w", "r15b"},
-	};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		for (size_t k = 1; k < (parts ? 5 : 2); k++)
-			if (str_eqz(name, names[i][k]))
-				return names[i][0];
-	return NULL;
-}
-
-/** The same for aarch64: "r3" of x3, and of w3. */
-static const char *arm64_register_of(struct arena *a, struct str name, bool parts)
-{
-	if (str_eqz(name, "sp") || (parts && str_eqz(name, "wsp")))
-		return "sp";
-	if (!name.n || (name.p[0] != 'x' && !(parts && name.p[0] == 'w')))
-		return NULL;
-	return arena_printf(a, "r" STR_FMT, STR_ARG(str_from_offset(name, 1)));
-}
 
 const char *argread_register(struct arena *a, unsigned machine, unsigned number)
 {
@@ -56,12 +24,6 @@ const char *argread_register(struct arena *a, unsigned machine, unsigned number)
 static const char *counter_of(unsigned machine)
 {
 	return machine == EM_AARCH64 ? "pc" : "ip";
-}
-
-static const char *register_of(struct arena *a, struct img *img, struct str name, bool parts)
-{
-	return img->machine == EM_AARCH64 ? arm64_register_of(a, name, parts)
-					  : x86_register_of(name, parts);
 }
 
 struct search {
@@ -89,62 +51,58 @@ bool argread_find_symbol(struct img *img, struct str symbol, bool no_local, uint
 	return s.is_found && !s.is_ambiguous;
 }
 
-/** The index of @arg as a number of 64 bits; NULL when there is none, or none that can be read. */
-static const char *index_of(struct arena *a, struct img *img, const struct sdtarg *arg)
+static bool add_step(struct arena *a, struct locexpr *e, enum locexpr_op op, int64_t n)
 {
-	bool is_narrow = arg->index.n && arg->index.p[0] == 'w'; // of aarch64
-	const char *name = register_of(a, img, arg->index, is_narrow);
-	if (!name)
-		return NULL;
-	const char *sign = arg->index_signed ? "" : "u";
-	return is_narrow ? arena_printf(a, "(%sint64)(%sint32)reg(\"%s\")", sign, sign, name)
-			 : arena_printf(a, "reg(\"%s\")", name);
+	vec_push(a, &e->steps, (struct locexpr_step){op, n});
+	return true;
 }
 
-/**
- * The address that @arg, of the site at @pc, is or is at; NULL when it is counted from nothing that
- * can be read.
- */
-static const char *address_of(struct arena *a, struct img *img, uint64_t pc,
-			      const struct sdtarg *arg)
+/** With @parts a part of one, too: "r13" is read of r13d. False for ah, and for what holds no whole numbers. */
+static bool add_register(struct arena *a, unsigned machine, struct str name, bool parts,
+			 struct locexpr *e)
 {
-	const char *base = register_of(a, img, arg->base, false);
-	const char *index = index_of(a, img, arg);
-	uint64_t disp = (uint64_t)arg->disp, addr;
-	if (arg->symbol.n && !arg->base.n && !arg->index.n &&
-	    argread_find_symbol(img, arg->symbol, false, &addr)) {
-		base = counter_of(img->machine);
-		disp += addr - pc; // wherever the file is loaded
-	} else if (!base || arg->symbol.n || (arg->index.n && !index)) {
-		return NULL;
-	}
-	const char *sum = arena_printf(a, "reg(\"%s\")", base);
-	if (index)
-		sum = arena_printf(a, "%s + %s * %u", sum, index, arg->scale);
-	bool is_below = (int64_t)disp < 0;
-	return arena_printf(a, "%s %c %" PRIu64, sum, is_below ? '-' : '+',
-			    is_below ? -disp : disp);
+	int n = sdtarg_register(machine, name);
+	if (n < 0 || !argread_register(a, machine, (unsigned)n))
+		return false;
+	bool is_whole = machine == EM_X86_64
+			    ? name.p[0] == 'r' && !strchr("dwb", name.p[name.n - 1])
+			    : name.p[0] != 'w';
+	return (is_whole || parts) && add_step(a, e, LOCEXPR_REGISTER, n);
 }
 
-/** Its bits, of which more than its size may be there. */
-static const char *bits_of(struct arena *a, struct img *img, uint64_t pc, const struct sdtarg *arg)
+/** An operand as a location; false where that is counted from nothing that can be read. */
+static bool locate(struct arena *a, struct img *img, const struct sdtarg *arg, struct locexpr *ret)
 {
-	const char *from;
-	switch (arg->kind) {
-	case SDTARG_CONST:
-		return arena_printf(a, "(%" PRId64 ")", arg->value);
-	case SDTARG_REG:
-		from = register_of(a, img, arg->base, true);
-		return from ? arena_printf(a, "reg(\"%s\")", from) : NULL;
-	case SDTARG_MEM:
-		from = address_of(a, img, pc, arg);
-		return from ? arena_printf(a, "*(uint%u *)(%s)", arg->size * 8, from) : NULL;
-	case SDTARG_ADDR:
-		from = address_of(a, img, pc, arg);
-		return from ? arena_printf(a, "(%s)", from) : NULL;
-	default:
-		return NULL;
+	uint64_t addr;
+	*ret = (struct locexpr){.is_place = arg->kind == SDTARG_MEM};
+	if (arg->kind == SDTARG_CONST)
+		return add_step(a, ret, LOCEXPR_NUMBER, arg->value);
+	if (arg->kind == SDTARG_REG)
+		return add_register(a, img->machine, arg->base, true, ret);
+	if (arg->kind != SDTARG_MEM && arg->kind != SDTARG_ADDR)
+		return false;
+	if (arg->symbol.n) {
+		if (arg->base.n || arg->index.n ||
+		    !argread_find_symbol(img, arg->symbol, false, &addr))
+			return false;
+		add_step(a, ret, LOCEXPR_ADDRESS, (int64_t)addr);
+	} else if (!add_register(a, img->machine, arg->base, false, ret)) {
+		return false;
 	}
+	if (arg->index.n) {
+		bool is_narrow = arg->index.p[0] == 'w'; // of aarch64
+		if (!add_register(a, img->machine, arg->index, is_narrow, ret))
+			return false;
+		if (is_narrow)
+			add_step(a, ret, arg->index_signed ? LOCEXPR_SIGNED : LOCEXPR_UNSIGNED, 32);
+		if (arg->scale > 1) {
+			add_step(a, ret, LOCEXPR_NUMBER, arg->scale);
+			add_step(a, ret, LOCEXPR_MUL, 0);
+		}
+		add_step(a, ret, LOCEXPR_ADD, 0);
+	}
+	return !arg->disp ||
+	       (add_step(a, ret, LOCEXPR_NUMBER, arg->disp) && add_step(a, ret, LOCEXPR_ADD, 0));
 }
 
 /**
@@ -153,16 +111,14 @@ static const char *bits_of(struct arena *a, struct img *img, uint64_t pc, const 
  */
 static struct str text_of(struct arena *a, struct img *img, uint64_t pc, const struct sdtarg *arg)
 {
-	unsigned size = arg->size;
-	bool is_known = size == 1 || size == 2 || size == 4 || size == 8;
-	const char *bits = NULL, *sign = arg->is_signed ? "" : "u";
-	if ((img->machine == EM_X86_64 || img->machine == EM_AARCH64) && is_known && !arg->is_float)
-		bits = bits_of(a, img, pc, arg);
-	if (!bits)
+	struct locexpr e;
+	const char *sign = arg->is_signed ? "" : "u";
+	if (!ctype_is_word(arg->size) || arg->is_float || !locate(a, img, arg, &e))
 		return STR("");
-	return str_from(size == 8
-			    ? arena_printf(a, "(%sint64)%s", sign, bits)
-			    : arena_printf(a, "(%sint64)(%sint%u)%s", sign, sign, size * 8, bits));
+	const char *narrow =
+	    arg->size == 8 ? "" : arena_printf(a, "(%sint%u)", sign, arg->size * 8);
+	return str_printf(a, "(%sint64)%s" STR_FMT, sign, narrow,
+			  STR_ARG(argread_location(a, img, pc, &e, arg->size)));
 }
 
 bool argread_join(struct arena *a, struct img *img, uint64_t pc, const struct sdtarg *arg,

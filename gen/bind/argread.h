@@ -8,7 +8,7 @@
  *	-4@%r13d	(int64)(int32)reg("r13")
  *	2@-20(%rbp)	(uint64)(uint16)*(uint16 *)(reg("bp") - 20)
  *	4@total(%rip)	(uint64)(uint32)*(uint32 *)(reg("ip") + 11912), from the site to the symbol
- *	-4@[x1, w2, sxtw 2]	(int64)(int32)*(uint32 *)(reg("r1") + (int64)(int32)reg("r2") * 4 + 0)
+ *	-4@[x1, w2, sxtw 2]	(int64)(int32)*(uint32 *)(reg("r1") + (((int64)(int32)reg("r2")) * 4))
  */
 #ifndef BIND_ARGREAD_H
 #define BIND_ARGREAD_H

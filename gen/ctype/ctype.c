@@ -393,6 +393,29 @@ struct ctype *ctype_pointee(struct ctype *t)
 	return t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
 }
 
+bool ctype_is_number(const struct ctype *t)
+{
+	return t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL);
+}
+
+bool ctype_is_text(struct ctype *t)
+{
+	t = ctype_pointee(t);
+	return t && t->kind == CTYPE_INT && t->is_char;
+}
+
+struct ctype *ctype_as_pointer(struct arena *a, struct ctype *t)
+{
+	struct ctype *bare = ctype_strip(t);
+	return bare && bare->kind == CTYPE_REFERENCE && bare->of ? ctype_new_pointer(a, bare->of, 8)
+								 : t;
+}
+
+bool ctype_is_word(uint64_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
 /** Does @fits say so of any member of @t, or of what is in one? */
 static bool has_member(struct ctype *t, bool (*fits)(const struct ctype_member *m), unsigned depth)
 {

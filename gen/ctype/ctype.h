@@ -148,6 +148,14 @@ bool ctype_resolve(struct ctype *t, struct str path, struct ctype_place *ret, st
 struct str ctype_nearest_member(struct ctype *t, struct str name);
 /** What a pointer of type @t leads to, without typedefs; NULL when @t is none. */
 struct ctype *ctype_pointee(struct ctype *t);
+/** Is @t, stripped, an integer, enum or bool? */
+bool ctype_is_number(const struct ctype *t);
+/** `char *` of any sign, and `const`. Not an array. */
+bool ctype_is_text(struct ctype *t);
+/** A reference as the pointer that is passed and stored for it; else @t. */
+struct ctype *ctype_as_pointer(struct arena *a, struct ctype *t);
+/** As many bytes as bpftrace reads at once. */
+bool ctype_is_word(uint64_t size);
 /** Has it, or anything in it, members of some bits only? */
 bool ctype_has_bitfields(struct ctype *t);
 /** Has it, or anything in it, pointers to functions? */
