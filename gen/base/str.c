@@ -66,11 +66,24 @@ bool str_take(struct str *s, struct str prefix)
 	return true;
 }
 
+struct str str_take_until(struct str *s, char end)
+{
+	struct str part = str_slice(*s, 0, str_find(*s, end));
+	*s = str_from_offset(*s, part.n + 1);
+	return part;
+}
+
 struct str str_take_line(struct str *s)
 {
-	struct str line = str_slice(*s, 0, str_find(*s, '\n'));
-	*s = str_from_offset(*s, line.n + 1);
-	return line;
+	return str_take_until(s, '\n');
+}
+
+bool str_has(struct str s, const char *chars)
+{
+	for (; *chars; chars++)
+		if (str_find(s, *chars) < s.n)
+			return true;
+	return false;
 }
 
 bool str_has_suffix(struct str s, struct str suffix)
@@ -89,6 +102,11 @@ struct str str_dir(struct str path)
 	while (path.n && path.p[path.n - 1] != '/')
 		path.n--;
 	return path;
+}
+
+struct str str_base(struct str path)
+{
+	return str_from_offset(path, str_dir(path).n);
 }
 
 bool str_contains(struct str s, struct str part)
@@ -318,6 +336,14 @@ bool str_is_made_of(struct str s, enum alphabet which)
 bool str_is_ident(struct str s)
 {
 	return str_is_made_of(s, ALPHABET_WORD) && !(s.p[0] >= '0' && s.p[0] <= '9');
+}
+
+bool str_is_digits(struct str s)
+{
+	size_t n = 0;
+	while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
+		n++;
+	return n && n == s.n;
 }
 
 struct str str_to_ident(struct arena *a, struct str s)
@@ -593,5 +619,15 @@ struct str str_printable(struct arena *a, struct str s)
 {
 	struct strbuf b = {0};
 	strbuf_add_printable(&b, s);
+	return strbuf_take(&b, a);
+}
+
+struct str str_join(struct arena *a, const struct str *v, size_t n, const char *between)
+{
+	struct strbuf b = {0};
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addz(&b, i ? between : "");
+		strbuf_adds(&b, v[i]);
+	}
 	return strbuf_take(&b, a);
 }

@@ -48,10 +48,16 @@ bool str_has_suffix(struct str s, struct str suffix);
 bool str_take(struct str *s, struct str prefix);
 /** Moves @s behind its first line, which is returned without its newline. */
 struct str str_take_line(struct str *s);
+/** What is before the first @end, which is taken off with it; all of @s where there is none. */
+struct str str_take_until(struct str *s, char end);
+/** Is one of @chars in @s? */
+bool str_has(struct str s, const char *chars);
 /** Offset of the first @c in @s, or s.n when there is none. */
 size_t str_find(struct str s, char c);
 /** @path up to its last /, with it; empty without one. */
 struct str str_dir(struct str path);
+/** What is behind that. */
+struct str str_base(struct str path);
 bool str_contains(struct str s, struct str part);
 /** @s without blanks, tabs, carriage returns and newlines at both ends. */
 struct str str_trim(struct str s);
@@ -100,6 +106,8 @@ enum alphabet {
 bool str_is_made_of(struct str s, enum alphabet which);
 /** An identifier, as C and bpftrace have it: a word that does not begin with a digit. */
 bool str_is_ident(struct str s);
+/** Decimal digits, at least one. */
+bool str_is_digits(struct str s);
 /** @s in @a with a _ for every byte that an identifier cannot have there. */
 struct str str_to_ident(struct arena *a, struct str s);
 
@@ -165,5 +173,8 @@ bool str_is_utf8(struct str s);
 struct str str_printable(struct arena *a, struct str s);
 /** "3f2a": the bytes in hexadecimal. */
 struct str str_hex(struct arena *a, struct str bytes);
+
+/** The @n of @v, with @between between two of them, in @a. */
+struct str str_join(struct arena *a, const struct str *v, size_t n, const char *between);
 
 #endif

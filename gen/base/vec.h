@@ -5,7 +5,8 @@
  *
  *	VEC(struct probe) probes = {0};
  *	vec_push(&arena, &probes, p);
- *	for (size_t i = 0; i < probes.n; i++) use(&probes.v[i]);
+ *	vec_each(const struct probe, p, &probes)
+ *		use(p);
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
@@ -39,6 +40,21 @@
 		vec_grow((a), (vec));                                                              \
 		(vec)->v[(vec)->n++] = (__VA_ARGS__);                                              \
 	} while (0)
+
+/** For each element of @vec, with its address in @T *@name. In the loop @vec must not grow. */
+#define vec_each(T, name, vec) for (T *name = (vec)->v; name && name < (vec)->v + (vec)->n; name++)
+
+/** The first element of @vec for which the test behind it is true, or NULL; names are as in vec_each(). */
+#define vec_find(T, name, vec, ...)                                                                \
+	({                                                                                         \
+		T *found_ = NULL;                                                                  \
+		vec_each(T, name, vec)                                                             \
+			if (!found_ && (__VA_ARGS__))                                              \
+				found_ = name;                                                     \
+		found_;                                                                            \
+	})
+/** Is there one? */
+#define vec_any(...) (vec_find(__VA_ARGS__) != NULL)
 
 /** The index of the first element whose @member is not less than @value: all are in its order. */
 #define vec_first_from(vec, member, value)                                                         \

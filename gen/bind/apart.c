@@ -46,12 +46,10 @@ static void write_apart(struct splitter *s, const struct script_attach *at,
 {
 	struct token **first = s->end;
 	unsigned n_same = 0;
-	for (size_t i = 0; i < s->b->given->files->list.n; i++) {
-		struct targetfile *tf = &s->b->given->files->list.v[i];
+	vec_each(struct targetfile, tf, &s->b->given->files->list)
 		n_same += path_means(tf, at->fields.v[0]) &&
 			  sdt_find_named(targetfile_probes(s->b->given->files, tf),
 					 m->probe->provider, m->probe->name);
-	}
 	const struct str parts[] = {n_same > 1 ? m->file->path : at->fields.v[0],
 				    m->probe->provider, m->probe->name};
 	write_token(s, at->node->first, TOK_IDENT, at->kind);
@@ -91,21 +89,13 @@ static bool find_apart(struct splitter *s, const struct script_attach *at)
 	if (at->provider->place != PLACE_USDT || at->missing.n || at->fields.n < 2 ||
 	    at->fields.n > 3)
 		return true;
-	for (size_t i = 0; i < b->given->files->list.n; i++) {
-		struct targetfile *tf = &b->given->files->list.v[i];
-		const struct sdt_list *list =
-		    path_means(tf, at->fields.v[0]) ? targetfile_probes(b->given->files, tf) : NULL;
-		struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR("");
-		for (const struct sdt_probe *p = NULL;
-		     list && (p = sdt_find(list, provider, at->fields.v[at->fields.n - 1], p));) {
-			struct attach_match m = {tf, p};
-			if (!attach_is_by_address(b, &m) || attach_why_not(b, &m).n) {
-				has_other = true;
-				continue;
-			}
-			vec_push(b->arena, &s->apart, m);
-			vec_push(b->arena, &s->points, at);
+	for (struct attach_match m = {0}; attach_next(b, at, &m);) {
+		if (!attach_is_by_address(b, &m) || attach_why_not(b, &m).n) {
+			has_other = true;
+			continue;
 		}
+		vec_push(b->arena, &s->apart, m);
+		vec_push(b->arena, &s->points, at);
 	}
 	return has_other || s->apart.n == n;
 }
@@ -155,10 +145,8 @@ struct finish {
 };
 
 /** What a clause of uprobes has, and one of usdt has not. */
-static bool check_word(void *ctx, struct node *n, struct node *parent)
+static void check_word(struct finish *f, const struct node *n)
 {
-	struct finish *f = ctx;
-	(void)parent;
 	if (n->kind == NODE_NAME &&
 	    (str_has_prefix(node_text(n), STR("sarg")) || tok_is(n->name, "func")))
 		f->good = diag_error(f->b->diag, tok_at(n->first), "usdt probes have no " STR_FMT,
@@ -168,7 +156,12 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 		    diag_error(f->b->diag, tok_at(n->first),
 			       "btgen does not know " STR_FMT " in a macro: pass it as an argument",
 			       STR_ARG(node_text(n)));
-	return true;
+}
+
+static void check_words(struct finish *f, const struct node *clause)
+{
+	for (const struct node *n = clause; n; n = node_next(clause, n))
+		check_word(f, n);
 }
 
 static bool report_unsafe(struct finish *f, const struct token *t, struct str what)
@@ -181,27 +174,19 @@ static bool report_unsafe(struct finish *f, const struct token *t, struct str wh
 	return f->good = false;
 }
 
-static bool check_call(void *ctx, struct node *n, struct node *parent)
-{
-	struct finish *f = ctx;
-	(void)parent;
-	if ((n->kind == NODE_CALL && vocabulary_word(n->name->text)->is_unsafe) ||
-	    n->kind == NODE_IMPORT)
-		report_unsafe(f, n->first,
-			      n->kind == NODE_IMPORT
-				  ? STR("import")
-				  : str_printf(f->b->arena, STR_FMT "()", STR_ARG(n->name->text)));
-	return true;
-}
-
 /** --unsafe is for our attach points: what else it allows the script must not have. */
 static void check_unsafe(struct finish *f)
 {
 	const struct script *s = &f->b->found.script;
-	node_walk(s->program, check_call, f);
+	for (const struct node *n = s->program; n; n = node_next(s->program, n))
+		if (n->kind == NODE_IMPORT)
+			report_unsafe(f, n->first, STR("import"));
+		else if (n->kind == NODE_CALL && vocabulary_word(n->name->text)->is_unsafe)
+			report_unsafe(
+			    f, n->first,
+			    str_printf(f->b->arena, STR_FMT "()", STR_ARG(n->name->text)));
 	for (size_t i = 0; i < s->clauses.n; i++)
-		for (size_t k = 0; k < s->clauses.v[i]->attach.n; k++) {
-			const struct script_attach *at = &s->clauses.v[i]->attach.v[k];
+		vec_each(const struct script_attach, at, &s->clauses.v[i]->attach) {
 			struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : STR("");
 			bool is_function = at->provider->place == PLACE_ENTRY ||
 					   at->provider->place == PLACE_RETURN;
@@ -233,13 +218,13 @@ bool apart_finish(struct bind *b)
 		if (c->probes.n != 1 || !attach_is_by_address(b, &c->probes.v[0]))
 			continue;
 		c->by_address = name_of(b, &c->clause->attach.v[0], c->probes.v[0].probe);
-		node_walk(c->clause->node, check_word, &f);
+		check_words(&f, c->clause->node);
 		found = true;
 	}
 	f.in_macro = true;
 	for (size_t i = 0; found && i < b->found.script.clauses.n; i++)
 		if (b->found.script.clauses.v[i]->node->kind != NODE_CLAUSE)
-			node_walk(b->found.script.clauses.v[i]->node, check_word, &f);
+			check_words(&f, b->found.script.clauses.v[i]->node);
 	if (b->found.unsafe)
 		check_unsafe(&f);
 	return f.good;

@@ -240,8 +240,7 @@ static struct operand operand_of(struct arena *a, const struct img *img, uint64_
 {
 	struct operand stack[16] = {0};
 	size_t n = 0;
-	for (size_t i = 0; i < e->steps.n; i++) {
-		const struct locexpr_step *step = &e->steps.v[i];
+	vec_each(const struct locexpr_step, step, &e->steps) {
 		switch (step->op) {
 		case LOCEXPR_NUMBER:
 			stack[n++] = (struct operand){.off = (uint64_t)step->n};

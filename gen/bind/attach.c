@@ -18,11 +18,6 @@
 #include "probe/attachable.h"
 #include "dialect/dialect.h"
 
-static bool is_wildcard(struct str s)
-{
-	return str_find(s, '*') < s.n;
-}
-
 static bool report_no_probe(const struct bind *b, const struct token *at, struct str path,
 			    struct str provider, struct str name)
 {
@@ -55,7 +50,7 @@ static bool report_no_probe(const struct bind *b, const struct token *at, struct
 static bool check_one_provider(const struct bind *b, const struct token *at, struct str name,
 			       const struct attach_clause *c, size_t from)
 {
-	if (is_wildcard(name))
+	if (str_has(name, "*"))
 		return true;
 	const struct sdt_probe *first = c->probes.v[from].probe;
 	for (size_t i = from + 1; i < c->probes.n; i++) {
@@ -146,36 +141,44 @@ static bool is_left(const struct bind *b, const struct sdt_probe *p)
 	return map_get_ptr(&b->found.left, p) != NULL;
 }
 
+bool attach_next(const struct bind *b, const struct script_attach *at, struct attach_match *m)
+{
+	struct targetfiles *files = b->given->files;
+	struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR(""),
+		   name = at->fields.v[at->fields.n - 1];
+	for (m->file = m->file ? m->file : files->list.v; m->file < files->list.v + files->list.n;
+	     m->file++) {
+		if (m->probe || path_means(m->file, at->fields.v[0]))
+			m->probe =
+			    sdt_find(targetfile_probes(files, m->file), provider, name, m->probe);
+		if (m->probe)
+			return true;
+	}
+	return false;
+}
+
 /**
  * Adds all probes that match to @ret, or to @skipped. A name of its own is an error where bpftrace
  * cannot attach to it (check/probes.c), a pattern takes the others.
  */
-static void find_probes(const struct bind *b, struct str path, struct str provider, struct str name,
-			bool is_optional, struct attach_clause *ret, struct unattachable *skipped)
+static void find_probes(const struct bind *b, const struct script_attach *at, bool is_optional,
+			struct attach_clause *ret, struct unattachable *skipped)
 {
-	bool is_pattern = is_wildcard(name) || is_wildcard(provider);
-	for (size_t i = 0; i < b->given->files->list.n; i++) {
-		struct targetfile *tf = &b->given->files->list.v[i];
-		if (!path_means(tf, path))
+	bool is_pattern = str_has(at->fields.v[at->fields.n - 1], "*") ||
+			  (at->fields.n == 3 && str_has(at->fields.v[1], "*"));
+	for (struct attach_match m = {0}; attach_next(b, at, &m);) {
+		skipped_match(&b->given->files->skipped, b->given->files->arena, m.probe);
+		if (is_pattern && attach_is_by_address(b, &m) && !attach_why_not(b, &m).n)
+			continue; // it has a clause of its own
+		if (!attachable_has_name(m.probe, b->given->version) ||
+		    (is_pattern && is_left(b, m.probe)) ||
+		    ((is_optional || is_pattern) && attach_why_not(b, &m).n)) {
+			vec_push(b->arena, &skipped->matches, m);
 			continue;
-		const struct sdt_list *list = targetfile_probes(b->given->files, tf);
-		const struct sdt_probe *p = NULL;
-		while ((p = sdt_find(list, provider, name, p))) {
-			struct attach_match match = {tf, p};
-			skipped_match(&b->given->files->skipped, b->given->files->arena, p);
-			if (is_pattern && attach_is_by_address(b, &match) &&
-			    !attach_why_not(b, &match).n)
-				continue; // it has a clause of its own
-			if (!attachable_has_name(p, b->given->version) ||
-			    (is_pattern && is_left(b, p)) ||
-			    ((is_optional || is_pattern) && attach_why_not(b, &match).n)) {
-				vec_push(b->arena, &skipped->matches, match);
-				continue;
-			}
-			vec_push(b->arena, &ret->probes, match);
-			for (size_t k = 0; k < p->n_sites; k++)
-				context_add(b->arena, &ret->near, tf->bin.src, p->sites[k].pc);
 		}
+		vec_push(b->arena, &ret->probes, m);
+		for (size_t k = 0; k < m.probe->n_sites; k++)
+			context_add(b->arena, &ret->near, m.file->bin.src, m.probe->sites[k].pc);
 	}
 }
 
@@ -209,13 +212,9 @@ static bool report_unattachable(const struct bind *b, const struct token *at,
  */
 static bool has_namesake(const struct bind *b, const struct attach_match *m)
 {
-	for (size_t i = 0; i < b->given->files->list.n; i++) {
-		struct targetfile *tf = &b->given->files->list.v[i];
-		if (tf != m->file && sdt_find_named(targetfile_probes(b->given->files, tf),
-						    m->probe->provider, m->probe->name))
-			return true;
-	}
-	return false;
+	return vec_any(struct targetfile, tf, &b->given->files->list,
+		       tf != m->file && sdt_find_named(targetfile_probes(b->given->files, tf),
+						       m->probe->provider, m->probe->name));
 }
 
 /** usdt:PATH:NAME or usdt:PATH:PROVIDER:NAME */
@@ -228,7 +227,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	size_t from = ret->probes.n;
 	struct unattachable skipped = {0};
 	bool is_optional = optional_covers(b, at, name);
-	find_probes(b, path, provider, name, is_optional, ret, &skipped);
+	find_probes(b, at, is_optional, ret, &skipped);
 	bool found = ret->probes.n > from;
 	at->absent = !found && is_optional;
 	at->unattachable = at->absent && skipped.matches.n;
@@ -241,7 +240,6 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	if (!provider.n && !check_one_provider(b, at->node->first, name, ret, from))
 		return false;
 
-	struct strbuf text = {0};
 	bool good = true;
 	for (size_t i = from; i < ret->probes.n && good; i++) {
 		const struct attach_match *m = &ret->probes.v[i];
@@ -266,12 +264,6 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 				  attach_is_by_address(b, m) ? ", attached to by address" : "");
 		b->found.n_attach++;
 	}
-	for (size_t i = 0; i < at->bound.n; i++) {
-		strbuf_addz(&text, i ? ", " : "");
-		strbuf_adds(&text, at->bound.v[i]);
-	}
-	change(b->arena, at->node, strbuf_str(&text));
-	strbuf_fini(&text);
 	return good;
 }
 
@@ -285,7 +277,7 @@ static bool has_it(struct img *img, const struct script_attach *at, struct str n
 		       str_find(name, '@') < name.n || img_find_function(img, name, &addr);
 	struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR("");
 	sdt_read(img, &list);
-	return at->fields.n > 3 || is_wildcard(name) || is_wildcard(provider) ||
+	return at->fields.n > 3 || str_has(name, "*") || str_has(provider, "*") ||
 	       sdt_find(&list, provider, name, NULL);
 }
 
@@ -294,7 +286,7 @@ static bool names_file(const struct script_attach *at)
 {
 	struct str path =
 	    at->provider->whose == OF_FILE && at->fields.n >= 2 ? at->fields.v[0] : STR("");
-	return str_find(path, '/') < path.n && !is_wildcard(path) && !at->missing.n;
+	return str_find(path, '/') < path.n && !str_has(path, "*") && !at->missing.n;
 }
 
 static struct targetfile *find_file(const struct bind *b, struct str path)
@@ -349,13 +341,6 @@ static bool check_elsewhere(const struct bind *b, const struct script_attach *at
 	return good;
 }
 
-/** `begin` is BEGIN, by which every version knows it. */
-static void spell_begin_and_end(struct script_attach *at)
-{
-	if (at->provider->when == WHEN_BEGIN || at->provider->when == WHEN_END)
-		at->kind = at->node->first->text = str_from(at->provider->name);
-}
-
 /** 0.17 would abort. A newer one than we know, and a pattern of kinds, may find more. */
 static bool check_kind(const struct bind *b, const struct script_attach *at)
 {
@@ -369,7 +354,9 @@ static bool check_kind(const struct bind *b, const struct script_attach *at)
 
 static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_clause *ret)
 {
-	spell_begin_and_end(at);
+	// `begin` is BEGIN, by which every version knows it.
+	if (at->provider->when == WHEN_BEGIN || at->provider->when == WHEN_END)
+		at->kind = at->node->first->text = str_from(at->provider->name);
 	if (!check_kind(b, at))
 		return false;
 	if (at->provider->whose != OF_FILE || at->fields.n < 2 || at->missing.n) {
@@ -393,6 +380,8 @@ static bool bind_attach(struct bind *b, struct script_attach *at, struct attach_
 	} else {
 		good = codeattach_bind(b, at, ret);
 	}
+	if (at->bound.n)
+		change(b->arena, at->node, str_join(b->arena, at->bound.v, at->bound.n, ", "));
 	ret->has_user |= !at->absent;
 	ret->has_uprobe |= !at->absent && !is_usdt;
 	ret->has_unplaced |=
@@ -409,20 +398,13 @@ static void add_costs(const struct bind *b, const struct script_attach *at, bool
 		return;
 	struct str provider = at->fields.n == 3 ? at->fields.v[1] : STR(""),
 		   name = at->fields.v[at->fields.n - 1];
-	if ((is_wildcard(name) || is_wildcard(provider)) != by_pattern)
+	if ((str_has(name, "*") || str_has(provider, "*")) != by_pattern)
 		return;
-	for (size_t i = 0; i < b->given->files->list.n; i++) {
-		struct targetfile *tf = &b->given->files->list.v[i];
-		const struct sdt_list *list =
-		    path_means(tf, at->fields.v[0]) ? targetfile_probes(b->given->files, tf) : NULL;
-		for (const struct sdt_probe *p = NULL;
-		     list && (p = sdt_find(list, provider, name, p));) {
-			struct attach_match m = {tf, p};
-			uintptr_t cost = attach_why_not(b, &m).n ? 0 : attach_count_places(b, &m);
-			*n += (unsigned)cost;
-			map_put_ptr(b->arena, costs, p,
-				    (void *)(cost + (uintptr_t)map_get_ptr(costs, p)));
-		}
+	for (struct attach_match m = {0}; attach_next(b, at, &m);) {
+		uintptr_t cost = attach_why_not(b, &m).n ? 0 : attach_count_places(b, &m);
+		*n += (unsigned)cost;
+		map_put_ptr(b->arena, costs, m.probe,
+			    (void *)(cost + (uintptr_t)map_get_ptr(costs, m.probe)));
 	}
 }
 
@@ -475,8 +457,7 @@ bool attach_add_files(const struct bind *b)
 	bool good = true;
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		struct script_clause *c = b->found.script.clauses.v[i];
-		for (size_t k = 0; k < c->attach.n; k++) {
-			struct script_attach *at = &c->attach.v[k];
+		vec_each(struct script_attach, at, &c->attach) {
 			if (!fill_parameters(b, at) ||
 			    (at->provider->whose == OF_FILE && at->fields.n >= 2 &&
 			     !path_search(b, at->node->first, &at->fields.v[0]))) {

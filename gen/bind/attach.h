@@ -33,6 +33,8 @@ bool attach_bind_clause(struct bind *b, struct script_clause *c, struct attach_c
 /** At most so many BPF programs come of what is bound: one for each site. */
 unsigned attach_count_programs(const struct bind *b);
 
+/** The next probe that @at, of usdt, means; @m is {0} at first. */
+bool attach_next(const struct bind *b, const struct script_attach *at, struct attach_match *m);
 /** Is the probe of @m attached to by address, see bind/apart.h? It may be one that bpftrace cannot attach to at all. */
 bool attach_is_by_address(const struct bind *b, const struct attach_match *m);
 /** How many of the USDT probes that bpftrace attaches to at once it counts for: 0 if it is one of those. */

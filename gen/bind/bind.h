@@ -97,7 +97,7 @@ struct bind_found {
 	enum bind_scope scope; /**< the caller's at first, then what the script needs */
 	bool has_gate;	       /**< #pragma gate */
 	struct str trigger;    /**< the pattern of #pragma trigger, or empty */
-	struct str tracks;     /**< of #pragma track, a JSON array, template/track.h */
+	struct str tracks;     /**< of #pragma track, a JSON array, template/track.c */
 	struct script script;
 	struct uses uses;    /**< of its maps and variables */
 	const struct pp *pp; /**< the same, preprocessed: its pragmas, what its C headers define */

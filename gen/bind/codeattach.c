@@ -84,16 +84,26 @@ static bool try_symbol(void *ctx, const struct img_symbol *sym)
 	return n->best > 0;
 }
 
+struct str codeattach_nearest(struct arena *a, struct img *img, struct str wanted, unsigned *best)
+{
+	struct nearest n = {a, wanted, STR(""), *best};
+	if (n.best)
+		img_walk_functions(img, try_symbol, &n);
+	*best = n.best;
+	return n.name;
+}
+
 static bool report_no_function(struct attaching *w)
 {
 	const struct bind *b = w->b;
-	struct nearest near = {b->arena, str_slice(w->name, 0, str_find(w->name, '(')), STR(""),
-			       UINT_MAX};
+	struct str name = str_slice(w->name, 0, str_find(w->name, '(')), near = STR(""), one;
+	unsigned best = UINT_MAX;
 	struct img *first = NULL;
 	struct targetfile *tf;
 	for (size_t i = 0; (tf = next_file(b, w->path, &i));) {
-		if (near.best && !w->places.piece.n && !is_pattern(w->name))
-			img_walk_functions(tf->bin.img, try_symbol, &near);
+		if (!w->places.piece.n && !is_pattern(w->name) &&
+		    (one = codeattach_nearest(b->arena, tf->bin.img, name, &best)).n)
+			near = one;
 		first = first ? first : tf->bin.img;
 	}
 	b->given->files->n_missing++;
@@ -106,8 +116,8 @@ static bool report_no_function(struct attaching *w)
 				 STR_ARG(w->places.piece), STR_ARG(w->name));
 	if (first)
 		debugfile_note_stripped(first);
-	if (near.name.n)
-		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near.name));
+	if (near.n)
+		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
 	return false;
 }
 
@@ -198,13 +208,11 @@ static bool has_return(const struct attaching *w)
 {
 	for (size_t i = 0; i < w->b->found.script.clauses.n; i++) {
 		const struct script_clause *c = w->b->found.script.clauses.v[i];
-		for (size_t k = 0; k < c->attach.n; k++) {
-			const struct script_attach *at = &c->attach.v[k];
+		vec_each(const struct script_attach, at, &c->attach)
 			if (at->provider->place == PLACE_RETURN &&
 			    provider_is_function(at->provider) &&
 			    str_eq(script_attach_name(w->b->arena, at), w->name))
 				return true;
-		}
 	}
 	return false;
 }
@@ -240,8 +248,7 @@ static void choose_clones(struct attaching *w)
 	const struct bind *b = w->b;
 	size_t n_entries = 0, n_clones = 0;
 	const struct codeplace *first = NULL;
-	for (size_t i = 0; i < w->places.list.n; i++) {
-		const struct codeplace *p = &w->places.list.v[i];
+	vec_each(const struct codeplace, p, &w->places.list) {
 		n_entries += p->how == CODEPLACE_ENTRY;
 		n_clones += p->how == CODEPLACE_CLONE;
 		first = !first && p->how == CODEPLACE_CLONE ? p : first;
@@ -306,10 +313,8 @@ static struct str spell_place(const struct attaching *w, const struct codeplace 
 {
 	bool is_one = p->symbol.n && p->how == CODEPLACE_ENTRY &&
 		      str_is_made_of(p->symbol, ALPHABET_ATTACH_FIELD);
-	for (size_t i = 0; i < w->places.list.n; i++) {
-		const struct codeplace *other = &w->places.list.v[i];
+	vec_each(const struct codeplace, other, &w->places.list)
 		is_one &= other == p || !str_eq(other->symbol, p->symbol);
-	}
 	return is_one ? p->symbol : str_printf(w->b->arena, "0x%" PRIx64, p->addr);
 }
 
@@ -374,19 +379,15 @@ static bool write_places(struct attaching *w)
 {
 	struct bind *b = w->b;
 	const char *file = path_of(b, w->file, w->at->node->first);
-	struct strbuf text = {0};
 	if (!file || !drop_shadowed(w))
 		return false;
 	warn_of_return(w);
 	note_file(w, STR(""));
 	bool are_entries = true;
-	for (size_t i = 0; i < w->places.list.n; i++) {
-		const struct codeplace *p = &w->places.list.v[i];
+	vec_each(const struct codeplace, p, &w->places.list) {
 		struct str one = str_printf(b->arena, STR_FMT ":%s:" STR_FMT, STR_ARG(w->at->kind),
 					    file, STR_ARG(spell_place(w, p)));
 		vec_push(b->arena, &w->at->bound, one);
-		strbuf_addz(&text, i ? ", " : "");
-		strbuf_adds(&text, one);
 		context_add(b->arena, &w->ret->near, w->file->bin.src, p->addr);
 		if (p->how == CODEPLACE_LINE)
 			w->ret->near.places.v[w->ret->near.places.n - 1].line = p->name;
@@ -399,8 +400,6 @@ static bool write_places(struct attaching *w)
 		b->found.n_attach++;
 	}
 	w->at->n_entries = are_entries ? (unsigned)w->places.list.n : 0;
-	change(b->arena, w->at->node, strbuf_str(&text));
-	strbuf_fini(&text);
 	return true;
 }
 
@@ -562,11 +561,6 @@ static bool check_arguments(const struct attaching *w, const char *what)
 	return true;
 }
 
-static bool is_inside(struct img *img, uint64_t addr)
-{
-	return img_covers(img, addr, false) && !img_is_function(img, addr);
-}
-
 /** put+4 and 0x11a4; a name of another language is not known. */
 static bool find_address(struct attaching *w)
 {
@@ -581,7 +575,8 @@ static bool find_address(struct attaching *w)
 			continue;
 		if (has_off && (is_address || off) &&
 		    (!check_shadow(w, addr + off) ||
-		     (is_inside(w->file->bin.img, addr + off) &&
+		     (img_covers(w->file->bin.img, addr + off, false) &&
+		      !img_is_function(w->file->bin.img, addr + off) &&
 		      !check_arguments(w, "an address inside a function"))))
 			w->is_wrong = true;
 		if (has_off && (is_address || codeattach_is_symbol(name)))
@@ -675,13 +670,9 @@ static bool check_line(struct attaching *w, struct str file, unsigned line,
 /** A place inside a function, where this bpftrace cannot attach; NULL: there is none. */
 static const struct codeplace *find_inside(const struct attaching *w)
 {
-	for (size_t i = 0; i < w->places.list.n; i++) {
-		const struct codeplace *p = &w->places.list.v[i];
-		if (!dialect_attaches_inside(w->b->given->version) &&
-		    !img_is_function(w->file->bin.img, p->addr))
-			return p;
-	}
-	return NULL;
+	return vec_find(const struct codeplace, p, &w->places.list,
+			!dialect_attaches_inside(w->b->given->version) &&
+			    !img_is_function(w->file->bin.img, p->addr));
 }
 
 static bool bind_line(struct attaching *w, struct str file, unsigned line)

@@ -21,4 +21,7 @@ bool codeattach_is_symbol(struct str name);
 /** `a(), b() and 2 others`, in @a. */
 const char *codeattach_callers(struct arena *a, const struct dwinlined *d);
 
+/** The function of @img whose name is more like @wanted than *@best; of C++ one of that name in another scope, too. */
+struct str codeattach_nearest(struct arena *a, struct img *img, struct str wanted, unsigned *best);
+
 #endif

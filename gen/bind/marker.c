@@ -51,14 +51,6 @@ static const struct marker *find_in(struct str s, const struct marker *markers, 
 	return first;
 }
 
-/** In a format a % would be a conversion, and versions differ in how they take %%. */
-static bool check_format(const struct bind *b, const struct token *t, const struct marker *m)
-{
-	return str_find(m->value, '%') == m->value.n ||
-	       diag_error(b->diag, tok_at(t), "the value of %s has a %% sign: print it with %%s",
-			  m->name);
-}
-
 struct replacer {
 	const struct bind *b;
 	struct marker markers[N_MARKERS];
@@ -81,7 +73,11 @@ static bool replace(struct replacer *r, const struct token *t, bool is_format, s
 	struct strbuf text = {0};
 	for (; m && good; m = find_in(rest, r->markers, &off)) {
 		good = m->known || report_unknown(b, t, m);
-		good = good && (!is_format || check_format(b, t, m));
+		// In a format a % would be a conversion, and versions differ in how they take %%.
+		if (good && is_format && str_has(m->value, "%"))
+			good =
+			    diag_error(b->diag, tok_at(t),
+				       "the value of %s has a %% sign: print it with %%s", m->name);
 		struct str quoted = lex_quote(b->arena, m->value);
 		strbuf_adds(&text, str_slice(rest, 0, off));
 		if (!is_word)
@@ -107,12 +103,12 @@ static void replace_tokens(struct replacer *r, struct node *n)
 	}
 }
 
-static bool visit(void *ctx, struct node *n, struct node *parent)
+static void visit(struct replacer *r, struct node *n)
 {
-	struct replacer *r = ctx;
+	const struct node *in = n->parent;
 	struct str text;
-	enum word_takes takes = parent && parent->kind == NODE_CALL && parent->child == n
-				    ? vocabulary_word(parent->name->text)->takes
+	enum word_takes takes = in && in->kind == NODE_CALL && in->child == n
+				    ? vocabulary_word(in->name->text)->takes
 				    : TAKES_VALUE;
 	bool is_format = takes == TAKES_FORMAT || takes == TAKES_TIME_FORMAT;
 	if ((n->kind == NODE_OPAQUE || n->kind == NODE_CONFIG) && !n->is_changed)
@@ -120,13 +116,14 @@ static bool visit(void *ctx, struct node *n, struct node *parent)
 	if ((n->kind == NODE_STRING || n->kind == NODE_NAME) &&
 	    replace(r, n->name, is_format, &text))
 		change_leaf(r->b->arena, n, NODE_STRING, text);
-	return true;
 }
 
 bool marker_replace_all(const struct bind *b)
 {
 	struct replacer r = {.b = b, .good = true};
 	get_markers(b, r.markers);
-	node_walk(b->found.script.program, visit, &r);
+	struct node *program = b->found.script.program;
+	for (struct node *n = program; n; n = node_next(program, n))
+		visit(&r, n);
 	return r.good;
 }

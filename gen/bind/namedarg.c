@@ -1,6 +1,5 @@
 #include "bind/namedarg.h"
 
-#include <ctype.h>
 #include <limits.h>
 
 #include "elf/debugfile.h"
@@ -69,22 +68,16 @@ static void report_names(const struct bind *b, const struct attach_match *m,
 {
 	struct str near = {0};
 	unsigned best = UINT_MAX;
-	struct strbuf text = {0};
-	for (size_t i = 0; i < pa->n_args; i++) {
-		const struct probearg *arg = &pa->args[i];
-		if (arg->has_name && str_is_nearer(wanted, arg->name, &best))
-			near = arg->name;
-		strbuf_addz(&text, i ? ", " : "");
-		strbuf_adds(&text, probearg_declaration(b->arena, arg));
-	}
+	for (size_t i = 0; i < pa->n_args; i++)
+		if (pa->args[i].has_name && str_is_nearer(wanted, pa->args[i].name, &best))
+			near = pa->args[i].name;
 	if (near.n)
 		diag_note(b->diag, NULL, "did you mean args." STR_FMT "?", STR_ARG(near));
 	if (pa->n_args)
 		diag_note(b->diag, NULL, "it is %s(" STR_FMT ")", probe_name(b, m),
-			  STR_ARG(strbuf_str(&text)));
+			  STR_ARG(probearg_list(b->arena, pa->args, pa->n_args)));
 	else
 		diag_note(b->diag, NULL, "%s has no arguments", probe_name(b, m));
-	strbuf_fini(&text);
 }
 
 /** Sites may call different arguments by one name: then it means none of them. */
@@ -134,14 +127,6 @@ static void warn_of_names(const struct bind *b, const struct named *u, const str
 			     s->function.n ? "()" : "another", u->index, STR_ARG(arg->name));
 		return;
 	}
-}
-
-static bool is_number(struct str name)
-{
-	for (size_t i = 0; i < name.n; i++)
-		if (!isdigit((unsigned char)name.p[i]))
-			return false;
-	return name.n > 0;
 }
 
 /**
@@ -202,7 +187,7 @@ static bool look_up(const struct bind *b, const struct attach_match *m, struct n
 	u->index = index;
 	u->arg = arg;
 	u->match = m;
-	if (is_number(u->name))
+	if (str_is_digits(u->name))
 		return true;
 	if (!check_sites(b, u, m, pa))
 		return false;
@@ -221,10 +206,8 @@ static struct str namedarg_name(const struct token *name)
 /** The parameter of that name, NULL for none. */
 static const struct funcarg *find_param(const struct funcargs *f, struct str name)
 {
-	for (size_t i = 0; i < f->list.n; i++)
-		if (f->list.v[i].arg.has_name && str_eq(f->list.v[i].arg.name, name))
-			return &f->list.v[i];
-	return NULL;
+	return vec_find(const struct funcarg, p, &f->list,
+			p->arg.has_name &&str_eq(p->arg.name, name));
 }
 
 const struct probearg *namedarg_find(const struct bind *b, const struct attach_clause *c,
@@ -263,8 +246,7 @@ void namedarg_site(const struct bind *b, const struct attach_match *m, struct st
 static bool is_of_entries(const struct attach_clause *c)
 {
 	size_t present = 0;
-	for (size_t i = 0; i < c->clause->attach.n; i++) {
-		const struct script_attach *at = &c->clause->attach.v[i];
+	vec_each(const struct script_attach, at, &c->clause->attach) {
 		if (at->absent)
 			continue; // it will be dropped, bind/optional.h
 		if (at->provider->place != PLACE_ENTRY || !at->n_entries)

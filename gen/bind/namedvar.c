@@ -69,11 +69,8 @@ static enum registers registers_of(struct arena *a, const struct spot *s, const 
 static bool is_same_file(const struct spot *s, const struct argloc_var *v)
 {
 	Dwarf_Die die = v->die;
-	struct str own = dwsite_decl_file(s->src, &die), here = s->site.file;
-	size_t slash;
-	while ((slash = str_find(here, '/')) < here.n)
-		here = str_from_offset(here, slash + 1);
-	return !own.n || str_eq(own, here);
+	struct str own = dwsite_decl_file(s->src, &die);
+	return !own.n || str_eq(own, str_base(s->site.file));
 }
 
 /** Is the first code of @line, as far as it goes on without another line, before @pc in the function? */
@@ -394,15 +391,6 @@ static bool report_unknown(const struct bind *b, const struct token *use, const 
 
 // --- a use ---
 
-/** A reference is an address, and read as one. */
-static struct ctype *type_of(const struct bind *b, struct ctype *t)
-{
-	struct ctype *bare = ctype_strip(t);
-	return bare && bare->kind == CTYPE_REFERENCE && bare->of
-		   ? ctype_new_pointer(b->arena, bare->of, 8)
-		   : t;
-}
-
 /** Why nothing of that type can be read from there; NULL: it can. */
 static const char *why_not_type(struct ctype *t, const struct locexpr *e, bool *is_memory)
 {
@@ -415,39 +403,18 @@ static const char *why_not_type(struct ctype *t, const struct locexpr *e, bool *
 		return "bpftrace has no floating-point numbers";
 	if (*is_memory)
 		return e->is_place ? NULL : "it is in registers, not in memory";
-	if (!ctype_size(t, &size) || (size != 1 && size != 2 && size != 4 && size != 8) ||
-	    t->kind == CTYPE_FUNC || t->kind == CTYPE_OPAQUE || t->kind == CTYPE_VOID)
+	if (!ctype_size(t, &size) || !ctype_is_word(size) || t->kind == CTYPE_FUNC ||
+	    t->kind == CTYPE_OPAQUE || t->kind == CTYPE_VOID)
 		return "it is not a number of up to 8 bytes";
 	return NULL;
-}
-
-struct search {
-	const struct node *of, *ret;
-};
-
-static bool try_member(void *ctx, struct node *n, struct node *parent)
-{
-	struct search *s = ctx;
-	(void)parent;
-	if (n->kind == NODE_MEMBER && n->child == s->of)
-		s->ret = n;
-	return !s->ret;
-}
-
-/** The `x.m` of clause @c for @of, an `x`; or NULL. */
-static const struct node *find_member(const struct attach_clause *c, const struct node *of)
-{
-	struct search s = {.of = of};
-	node_walk(c->clause->node, try_member, &s);
-	return s.ret;
 }
 
 /**
  * A struct in registers is read member by member: @n becomes the `x.m` that its use goes on to, @f the place of that
  * member, and @ret its type.
  */
-static void take_member(const struct bind *b, const struct attach_clause *c, struct spot *s,
-			struct found *f, const struct node **n, struct ctype **ret)
+static void take_member(const struct bind *b, struct spot *s, struct found *f,
+			const struct node **n, struct ctype **ret)
 {
 	struct ctype_place p = {.type = f->var.type};
 	struct str path = {0}, bad;
@@ -456,9 +423,9 @@ static void take_member(const struct bind *b, const struct attach_clause *c, str
 	    (f->var.at.is_place && f->var.at.steps.n))
 		return;
 	for (const struct node *m; in && ctype_is_aggregate(in); in = ctype_strip(p.type)) {
-		m = find_member(c, *n);
+		m = (*n)->parent;
 		f->why_not = "it is in registers, not in memory";
-		if (!m)
+		if (m->kind != NODE_MEMBER)
 			return;
 		path = str_printf(b->arena, STR_FMT "%s" STR_FMT, STR_ARG(path), path.n ? "." : "",
 				  STR_ARG(m->name->text));
@@ -470,7 +437,7 @@ static void take_member(const struct bind *b, const struct attach_clause *c, str
 		}
 		*n = m;
 	}
-	*ret = type_of(b, p.type);
+	*ret = ctype_as_pointer(b->arena, p.type);
 	f->var.part_off = p.off;
 	if (p.bit_size || !ctype_size(p.type, &f->var.part_size) || !f->var.part_size)
 		return;
@@ -516,9 +483,9 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 		bool is_memory;
 		if (!find_variable(b, &spots[i], use->text, &f))
 			return report_unknown(b, use, &spots[i]);
-		struct ctype *t = type_of(b, f.var.type);
+		struct ctype *t = ctype_as_pointer(b->arena, f.var.type);
 		const struct node *what = named;
-		take_member(b, c, &spots[i], &f, &what, &t);
+		take_member(b, &spots[i], &f, &what, &t);
 		const char *why = f.why_not ? f.why_not : why_not_type(t, &f.var.at, &is_memory);
 		if (why)
 			return report_unreadable(b, use, &spots[i], &f, why);

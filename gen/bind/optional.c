@@ -41,12 +41,6 @@ static const struct use *find_dead(const struct deadmap *m, const struct node *n
 					: NULL;
 }
 
-static bool deadmap_is_awaited(const struct deadmap *m, const struct script_clause *c)
-{
-	const struct node *predicate = script_predicate(c);
-	return predicate && find_dead(m, predicate->child);
-}
-
 /** Would the map have held text? What is never set reads as "" then, else as 0. */
 static bool is_text(const struct use *use)
 {
@@ -65,31 +59,17 @@ static bool is_about(const struct deadmap *m, const struct node *n)
 	       (vocabulary_word(node_text(call))->does & ~USE_READ) && find_dead(m, call->child);
 }
 
-struct rewriter {
-	struct arena *arena;
-	const struct deadmap *dead;
-};
-
-static bool rewrite(void *ctx, struct node *n, struct node *parent)
+static void rewrite(const struct deadmap *dead, struct node *clause)
 {
-	struct rewriter *r = ctx;
-	(void)parent;
-	if (is_about(r->dead, n)) {
-		change_remove(n, n->first, n->last);
-		return false;
+	for (struct node *n = clause; n; n = node_next(clause, n)) {
+		const struct use *set = find_dead(dead, n);
+		bool text = set && is_text(set);
+		if (is_about(dead, n))
+			change_remove(n, n->first, n->last);
+		else if (set)
+			change_leaf(dead->uses.arena, n, text ? NODE_STRING : NODE_NUMBER,
+				    text ? STR("\"\"") : STR("0"));
 	}
-	const struct use *set = find_dead(r->dead, n);
-	if (!set)
-		return true;
-	bool text = is_text(set);
-	change_leaf(r->arena, n, text ? NODE_STRING : NODE_NUMBER, text ? STR("\"\"") : STR("0"));
-	return false;
-}
-
-static void deadmap_rewrite(const struct bind *b, const struct deadmap *m, struct script_clause *c)
-{
-	struct rewriter r = {b->arena, m};
-	node_walk(c->node, rewrite, &r);
 }
 
 // --- what is left out
@@ -110,8 +90,7 @@ static struct str take_name(const struct bind *b, const struct token *t, const s
 bool optional_collect(struct bind *b)
 {
 	bool good = true;
-	for (size_t i = 0; i < b->found.pp->pragmas.n; i++) {
-		const struct pp_pragma *p = &b->found.pp->pragmas.v[i];
+	vec_each(const struct pp_pragma, p, &b->found.pp->pragmas) {
 		if (!tok_is(p->tokens, "optional"))
 			continue;
 		struct bind_optional o = {.file = p->loc.file};
@@ -135,14 +114,18 @@ bool optional_collect(struct bind *b)
 	return good;
 }
 
+/** @is_quiet: and as one that most builds lack? */
+static bool covers(const struct bind *b, const struct script_attach *at, struct str name,
+		   bool is_quiet)
+{
+	return vec_any(const struct bind_optional, o, &b->found.optionals,
+		       o->file == at->node->first->use.file && o->is_quiet >= is_quiet &&
+			   (!o->name.n || str_glob(o->name, name)));
+}
+
 bool optional_covers(const struct bind *b, const struct script_attach *at, struct str name)
 {
-	for (size_t i = 0; i < b->found.optionals.n; i++) {
-		const struct bind_optional *o = &b->found.optionals.v[i];
-		if (o->file == at->node->first->use.file && (!o->name.n || str_glob(o->name, name)))
-			return true;
-	}
-	return false;
+	return covers(b, at, name, false);
 }
 
 /**
@@ -161,18 +144,6 @@ static void drop_attach(const struct script_attach *before, struct node *n)
 static void add_name(const struct bind *b, struct map *names, const struct script_attach *at)
 {
 	map_add(b->arena, names, at->fields.v[at->fields.n - 1]);
-}
-
-/** Is it one that most builds lack? */
-static bool is_quiet(const struct bind *b, const struct script_attach *at)
-{
-	for (size_t i = 0; i < b->found.optionals.n; i++) {
-		const struct bind_optional *o = &b->found.optionals.v[i];
-		if (o->is_quiet && o->file == at->node->first->use.file &&
-		    (!o->name.n || str_glob(o->name, at->fields.v[at->fields.n - 1])))
-			return true;
-	}
-	return false;
 }
 
 /** "probe_a, probe_b" */
@@ -204,14 +175,13 @@ static bool drop_from_clause(const struct bind *b, struct script_clause *c, stru
 	for (size_t i = 0; i < c->attach.n; i++)
 		absent += c->attach.v[i].absent;
 	bool whole = absent > 0 && absent == c->attach.n;
-	for (size_t i = 0; i < c->attach.n; i++) {
-		const struct script_attach *at = &c->attach.v[i];
+	vec_each(const struct script_attach, at, &c->attach) {
 		if (!at->absent) {
 			c->attach.v[kept++] = *at;
 			continue;
 		}
 		add_name(b, at->unattachable ? &out->unattachable : &out->names, at);
-		if (!at->unattachable && !is_quiet(b, at)) {
+		if (!at->unattachable && !covers(b, at, at->fields.v[at->fields.n - 1], true)) {
 			add_name(b, &out->noted, at);
 			out->has_usdt |= at->provider->place == PLACE_USDT;
 		}
@@ -232,7 +202,8 @@ static bool drop_waiting(const struct bind *b, struct deadmap *dead, bool *gone,
 	deadmap_find(b, gone, dead);
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		struct script_clause *c = b->found.script.clauses.v[i];
-		if (gone[i] || !deadmap_is_awaited(dead, c))
+		const struct node *predicate = script_predicate(c);
+		if (gone[i] || !predicate || !find_dead(dead, predicate->child))
 			continue;
 		for (size_t k = 0; k < c->attach.n; k++)
 			add_name(b, names, &c->attach.v[k]);
@@ -255,7 +226,7 @@ static void settle_maps(const struct bind *b, bool *gone, struct map *names)
 		;
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		if (!gone[i])
-			deadmap_rewrite(b, &dead, b->found.script.clauses.v[i]);
+			rewrite(&dead, b->found.script.clauses.v[i]->node);
 }
 
 /** Is a USDT probe left, as one of the C library is? */
@@ -263,9 +234,9 @@ static bool keeps_usdt(const struct bind *b)
 {
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct script_clause *c = b->found.script.clauses.v[i];
-		for (size_t k = 0; k < c->attach.n; k++)
-			if (c->attach.v[k].provider->place == PLACE_USDT)
-				return true;
+		if (vec_any(const struct script_attach, at, &c->attach,
+			    at->provider->place == PLACE_USDT))
+			return true;
 	}
 	return false;
 }

@@ -27,15 +27,13 @@ bool path_search(const struct bind *b, const struct token *at, struct str *path)
 {
 	struct str name = *path;
 	bool is_here = is_file(name);
-	if (!name.n || str_eqz(name, "__EXE__") || str_find(name, '/') < name.n ||
-	    str_find(name, '*') < name.n || str_find(name, '$') < name.n)
+	if (!name.n || str_eqz(name, "__EXE__") || str_has(name, "/*$"))
 		return true;
 	const char *directories = getenv("PATH");
 	for (struct str left = str_from(directories ? directories : ""); left.n;) {
-		struct str directory = str_slice(left, 0, str_find(left, ':'));
+		struct str directory = str_take_until(&left, ':');
 		struct str full =
 		    str_printf(b->arena, STR_FMT "/" STR_FMT, STR_ARG(directory), STR_ARG(name));
-		left = str_from_offset(left, directory.n + 1);
 		if (!is_file(full))
 			continue;
 		if (!is_here)
@@ -62,11 +60,7 @@ static const char *plain_path(struct arena *a, struct str path)
  */
 static bool is_quotable(struct arena *a, struct str path)
 {
-	static const char special[] = {':', '\\', '*', '[', '?'};
-	for (size_t i = 0; i < sizeof(special); i++)
-		if (str_find(path, special[i]) < path.n)
-			return false;
-	return str_eq(path, str_printable(a, path));
+	return !str_has(path, ":\\*[?") && str_eq(path, str_printable(a, path));
 }
 
 bool path_means(const struct targetfile *tf, struct str path)
@@ -83,18 +77,13 @@ bool path_means(const struct targetfile *tf, struct str path)
 	return path_stat(tf->open_path, &own) && st.st_dev == own.st_dev && st.st_ino == own.st_ino;
 }
 
-/** Given a PID, bpftrace looks for the file among those that the process has mapped now. */
-static void filter_named(struct bind *b, const struct targetfile *tf)
-{
-	if (tf->is_named && b->found.scope == BIND_BY_PID)
-		b->found.scope = BIND_BY_FILTER;
-}
-
 const char *path_of(struct bind *b, const struct targetfile *tf, const struct token *at)
 {
 	const struct proc_file *f = tf->mapped;
 	struct arena *a = b->arena;
-	filter_named(b, tf);
+	// Given a PID, bpftrace looks for the file among those that the process has mapped now.
+	if (tf->is_named && b->found.scope == BIND_BY_PID)
+		b->found.scope = BIND_BY_FILTER;
 	struct str path = f && f->host_path.n ? f->host_path : tf->path;
 	bool follow = b->given->proc && f && b->found.scope != BIND_HOST;
 

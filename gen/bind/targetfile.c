@@ -9,12 +9,10 @@ void targetfiles_of_proc(struct arena *a, struct diag *d, struct proc *proc,
 			 struct targetfiles *ret)
 {
 	*ret = (struct targetfiles){.arena = a, .diag = d, .proc = proc};
-	for (size_t i = 0; i < proc->files.n; i++) {
-		const struct proc_file *f = &proc->files.v[i];
+	vec_each(const struct proc_file, f, &proc->files)
 		vec_push(
 		    a, &ret->list,
 		    (struct targetfile){.mapped = f, .path = f->path, .open_path = f->open_path});
-	}
 }
 
 bool targetfiles_of_file(struct arena *a, struct diag *d, const char *path, struct targetfiles *ret)

@@ -101,13 +101,13 @@ static const struct ctype_value *find_lost(struct ctype *of, const struct ctype 
  * A cast that somebody wrote is meant in most cases: what is said is that an address loses its
  * upper half, and which name of an enum has no room. Neither where bits are picked on purpose.
  */
-static void check_cast_down(struct checker *k, struct node *n, const struct node *parent)
+static void check_cast_down(struct checker *k, struct node *n)
 {
 	struct node *value = n->child->next;
 	struct ctype *to = n->expr ? ctype_strip(n->expr->type) : NULL;
 	struct meaning m;
-	bool picks = node_is(parent, NODE_BINARY, "&") || node_is(parent, NODE_BINARY, "%") ||
-		     node_is(parent, NODE_BINARY, ">>") || node_is(parent, NODE_BINARY, "^");
+	bool picks = n->parent->kind == NODE_BINARY &&
+		     tok_is_any(n->parent->name, (const char *const[]){"&", "%", ">>", "^", NULL});
 	// bpftrace's own bool is a number of 8 bits here.
 	if (!to || to->kind != CTYPE_INT || to->size >= 8 || str_eqz(to->name, "bool") || picks ||
 	    !check_meaning(k, value, &m) || !m.plain)
@@ -127,7 +127,7 @@ static void check_cast_down(struct checker *k, struct node *n, const struct node
 	check_note_origin(k, value);
 }
 
-void check_arithmetic(struct checker *k, struct node *n, struct node *parent)
+void check_arithmetic(struct checker *k, struct node *n)
 {
 	if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN) {
 		struct constant by;
@@ -142,6 +142,6 @@ void check_arithmetic(struct checker *k, struct node *n, struct node *parent)
 			check_report_at(k, n->first, "floating-point", DIAG_ERROR,
 					"bpftrace does not support floating-point literals");
 	} else if (n->kind == NODE_CAST && n->child->next) {
-		check_cast_down(k, n, parent);
+		check_cast_down(k, n);
 	}
 }

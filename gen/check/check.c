@@ -2,17 +2,10 @@
 
 #include "check/check_priv.h"
 
-static void (*const checks[])(struct checker *, struct node *, struct node *) = {
+static void (*const checks[])(struct checker *, struct node *) = {
     check_format,   check_values, check_compare,  check_enums, check_arithmetic,
     check_pointers, check_flow,	  check_disagree, check_unit,
 };
-
-static bool check_node(void *ctx, struct node *n, struct node *parent)
-{
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
-		checks[i](ctx, n, parent);
-	return true;
-}
 
 bool check_script(const struct bind *b)
 {
@@ -22,7 +15,10 @@ bool check_script(const struct bind *b)
 		if (k.clause->is_wrong)
 			continue; // more would be said of the same cause
 		bind_lookup_from(b, k.i);
-		node_walk(k.clause->clause->node, check_node, &k);
+		struct node *clause = k.clause->clause->node;
+		for (struct node *n = clause; n; n = node_next(clause, n))
+			for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+				checks[i](&k, n);
 		check_variables(&k);
 	}
 	check_use(&k);

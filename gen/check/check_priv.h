@@ -8,15 +8,15 @@
 #include "check/facts.h"
 
 // One for each group: looks at @n and reports through k->b->diag; k->good is false after an error.
-void check_format(struct checker *k, struct node *n, struct node *parent);
-void check_values(struct checker *k, struct node *n, struct node *parent);
-void check_compare(struct checker *k, struct node *n, struct node *parent);
-void check_enums(struct checker *k, struct node *n, struct node *parent);
-void check_arithmetic(struct checker *k, struct node *n, struct node *parent);
-void check_pointers(struct checker *k, struct node *n, struct node *parent);
-void check_flow(struct checker *k, struct node *n, struct node *parent);
-void check_disagree(struct checker *k, struct node *n, struct node *parent);
-void check_unit(struct checker *k, struct node *n, struct node *parent);
+void check_format(struct checker *k, struct node *n);
+void check_values(struct checker *k, struct node *n);
+void check_compare(struct checker *k, struct node *n);
+void check_enums(struct checker *k, struct node *n);
+void check_arithmetic(struct checker *k, struct node *n);
+void check_pointers(struct checker *k, struct node *n);
+void check_flow(struct checker *k, struct node *n);
+void check_disagree(struct checker *k, struct node *n);
+void check_unit(struct checker *k, struct node *n);
 
 // The same for each clause, and for the script as a whole.
 void check_variables(struct checker *k);

@@ -30,11 +30,6 @@ static void check_attach_points(struct checker *k, const struct script_clause *c
 	}
 }
 
-static bool is_pattern(struct str attach)
-{
-	return str_find(attach, '*') < attach.n || str_find(attach, '?') < attach.n;
-}
-
 static struct str long_text(struct checker *k, const struct script_attach *at)
 {
 	return script_long_form(k->b->arena, at, text_of(k, at->node));
@@ -62,7 +57,7 @@ static void find_singles(struct checker *k, struct singles *ret)
 	for (size_t i = 0; i < k->b->found.script.clauses.n; i++) {
 		const struct script_clause *c = k->b->found.script.clauses.v[i];
 		struct str text = c->attach.n == 1 ? long_text(k, &c->attach.v[0]) : STR("");
-		if (text.n && !is_pattern(text))
+		if (text.n && !str_has(text, "*?"))
 			vec_push(k->b->arena, &ret->list,
 				 (struct single){text, c->attach.v[0].node});
 	}
@@ -96,7 +91,7 @@ static void check_patterns(struct checker *k, const struct singles *s,
 	for (size_t i = 0; i < c->attach.n; i++) {
 		const struct node *n = c->attach.v[i].node;
 		struct str text = long_text(k, &c->attach.v[i]);
-		const struct node *other = is_pattern(text) ? find_in_pattern(s, text) : NULL;
+		const struct node *other = str_has(text, "*?") ? find_in_pattern(s, text) : NULL;
 		if (!other)
 			continue;
 		check_report_at(
@@ -123,25 +118,20 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 	check_note_at(k, before->first, "the first one is here");
 }
 
-static bool find_identity(void *ctx, struct node *n, struct node *parent)
+static bool tells(const struct node *n)
 {
-	bool *has_one = ctx;
 	bool is_member =
 	    n->kind == NODE_MEMBER && // args->prev_pid, args->comm
 	    (str_contains(node_text(n), STR("pid")) || str_contains(node_text(n), STR("comm")));
-	(void)parent;
-	*has_one |= n->kind == NODE_OPAQUE || n->kind == NODE_PREDICATE || n->kind == NODE_IF ||
-		    n->kind == NODE_TERNARY || is_member ||
-		    ((n->kind == NODE_NAME || n->kind == NODE_CALL) &&
-		     vocabulary_word(node_text(n))->of_process);
-	return !*has_one;
+	return n->kind == NODE_OPAQUE || n->kind == NODE_PREDICATE || n->kind == NODE_IF ||
+	       n->kind == NODE_TERNARY || is_member ||
+	       ((n->kind == NODE_NAME || n->kind == NODE_CALL) &&
+		vocabulary_word(node_text(n))->of_process);
 }
 
 bool check_tells_processes(const struct script_clause *c)
 {
-	bool has_identity = false;
-	node_walk(c->node, find_identity, &has_identity);
-	return has_identity;
+	return node_find(c->node, tells);
 }
 
 /** Interrupts come while any process runs, and completions with them. */
@@ -166,8 +156,7 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 	     is_filtered = has_pid && dialect_filters_kernel(b->given->version);
 	if (!b->given->proc || b->found.scope == BIND_HOST || !c->attach.n)
 		return;
-	for (size_t i = 0; i < c->attach.n; i++) {
-		const struct script_attach *at = &c->attach.v[i];
+	vec_each(const struct script_attach, at, &c->attach) {
 		if (is_filtered && is_interrupt(at)) {
 			check_report_at(k, at->node->first, "scope", DIAG_WARNING,
 					"this fires in interrupts, in any process, and only those "

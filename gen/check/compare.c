@@ -17,11 +17,10 @@ static bool is_equality(const struct node *n)
 /** bpftrace does not know that argN and retval of functions may be an int. */
 static bool is_of_function(const struct attach_clause *c)
 {
-	for (size_t i = 0; i < c->clause->attach.n; i++) {
-		const struct provider *p = c->clause->attach.v[i].provider;
-		if ((p->place != PLACE_ENTRY && p->place != PLACE_RETURN) || p->is_typed)
+	vec_each(const struct script_attach, at, &c->clause->attach)
+		if ((at->provider->place != PLACE_ENTRY && at->provider->place != PLACE_RETURN) ||
+		    at->provider->is_typed)
 			return false;
-	}
 	return true;
 }
 
@@ -59,9 +58,9 @@ static void check_function(struct checker *k, struct node *n)
 }
 
 /** `retval` of a function that returns nothing; a member may have that name. */
-static void check_result(struct checker *k, const struct node *n, const struct node *parent)
+static void check_result(struct checker *k, const struct node *n)
 {
-	bool is_member = node_is(parent, NODE_CALL, "offsetof") && n != parent->child;
+	bool is_member = node_is(n->parent, NODE_CALL, "offsetof") && n != n->parent->child;
 	if (!node_is(n, NODE_NAME, "retval") || n->is_changed || is_member)
 		return;
 	const char *why = result_why_none(k->b, k->clause);
@@ -87,8 +86,7 @@ struct range {
 static bool range_of(const struct expr *e, const struct meaning *m, struct range *ret)
 {
 	const struct ctype *t = m->plain;
-	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM && t->kind != CTYPE_BOOL) ||
-	    !t->has_size || t->size < 1 || t->size > 8)
+	if (!ctype_is_number(m->plain) || !t->has_size || t->size < 1 || t->size > 8)
 		return false;
 	unsigned bits = e->bit_size ? e->bit_size : (unsigned)t->size * 8;
 	if (bits > 64) // of a hostile file
@@ -275,43 +273,43 @@ static void check_not(struct checker *k, struct node *n)
 }
 
 /** A condition, or a side of one. */
-static bool is_tested(const struct node *n, const struct node *parent)
+static bool is_tested(const struct node *n)
 {
-	if (node_is(parent, NODE_BINARY, "&&") || node_is(parent, NODE_BINARY, "||") ||
-	    parent->kind == NODE_PREDICATE)
+	const struct node *in = n->parent;
+	if (node_is(in, NODE_BINARY, "&&") || node_is(in, NODE_BINARY, "||"))
 		return true;
-	return (parent->kind == NODE_IF || parent->kind == NODE_WHILE ||
-		parent->kind == NODE_TERNARY) &&
-	       parent->child == n;
+	return (in->kind == NODE_PREDICATE || in->kind == NODE_IF || in->kind == NODE_WHILE ||
+		in->kind == NODE_TERNARY) &&
+	       in->child == n;
 }
 
 /** strncmp() is 0 for strings that are equal; any other number says nothing but that they are not. */
-static void check_strncmp(struct checker *k, const struct node *n, const struct node *parent)
+static void check_strncmp(struct checker *k, const struct node *n)
 {
 	struct constant c;
 	bool is_call = node_is(n, NODE_CALL, "strncmp") && n->child && n->child->next &&
 		       n->child->next->next; // of another number values.c speaks
-	if (!is_call || !parent || script_has_function(&k->b->found.script, n->name->text))
+	if (!is_call || script_has_function(&k->b->found.script, n->name->text))
 		return;
-	if (is_tested(n, parent)) {
+	if (is_tested(n)) {
 		check_report_at(k, n->first, "operator", DIAG_WARNING,
 				"this is true if the strings differ: write strncmp() == 0 "
 				"for equal ones, != 0 for others");
 		return;
 	}
-	if (!node_is_comparison(parent))
+	if (!node_is_comparison(n->parent))
 		return;
-	struct node *with = parent->child == n ? parent->child->next : parent->child;
+	struct node *with = n->next ? n->next : n->parent->child;
 	bool is_bool = node_is(with, NODE_NAME, "true") || node_is(with, NODE_NAME, "false");
 	if (is_bool || (check_constant(k, with, &c) && c.bits))
 		check_report_at(k, n->first, "operator", DIAG_WARNING,
 				"strncmp() is 0 if the strings are equal: compare it with 0");
 }
 
-void check_compare(struct checker *k, struct node *n, struct node *parent)
+void check_compare(struct checker *k, struct node *n)
 {
-	check_result(k, n, parent);
-	check_strncmp(k, n, parent);
+	check_result(k, n);
+	check_strncmp(k, n);
 	if (n->kind != NODE_BINARY)
 		return;
 	check_precedence(k, n);

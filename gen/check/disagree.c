@@ -23,13 +23,12 @@ static enum class class_of(const struct probearg *arg) {
 	struct meaning m = {.type = arg->type, .plain = ctype_strip(arg->type)};
 	if (arg->is_float || (arg->type && check_is_floating(&m))) return CLASS_FLOATING;
 	if (!m.plain) return CLASS_UNKNOWN;
-	if (check_is_string(m.plain)) return CLASS_STRING;
+	if (ctype_is_text(m.plain)) return CLASS_STRING;
 	if (m.plain->kind == CTYPE_POINTER) return ctype_strip(m.plain->of)
 	    ? CLASS_POINTER
 	    : CLASS_UNKNOWN; // void * may be any
-	bool is_number = m.plain->kind == CTYPE_INT || m.plain->kind == CTYPE_ENUM ||
-			 m.plain->kind == CTYPE_BOOL;
-	return is_number && !check_is_address_word(m.type) ? CLASS_NUMBER : CLASS_UNKNOWN;
+	return ctype_is_number(m.plain) && !check_is_address_word(m.type) ? CLASS_NUMBER
+									  : CLASS_UNKNOWN;
 }
 
 /** The enum of two that are not one. */
@@ -55,8 +54,7 @@ static bool finds_two(struct checker *k, unsigned n, bool is_enum, struct seen r
 {
 	const struct attach_clause *c = k->clause;
 	struct seen first = {0};
-	for (size_t i = 0; i < c->probes.n; i++) {
-		const struct attach_match *m = &c->probes.v[i];
+	vec_each(const struct attach_match, m, &c->probes) {
 		const struct probeargs *pa = namedarg_at(k->b, m, n)
 						 ? map_get_ptr(&k->b->memory->probeargs, m->probe)
 						 : NULL;
@@ -123,9 +121,8 @@ static void check_printed(struct checker *k, struct node *call)
 			check_arg(k, value, false);
 }
 
-void check_disagree(struct checker *k, struct node *n, struct node *parent)
+void check_disagree(struct checker *k, struct node *n)
 {
-	(void)parent;
 	if (!k->clause->probes.n || k->clause->is_wrong)
 		return;
 	if (n->kind == NODE_CALL && n->child &&

@@ -287,10 +287,9 @@ static void check_let(struct checker *k, struct node *n)
 		check_both(k, n->child, &to, value);
 }
 
-void check_enums(struct checker *k, struct node *n, struct node *parent)
+void check_enums(struct checker *k, struct node *n)
 {
 	struct meaning m;
-	(void)parent;
 	if (n->kind == NODE_LET)
 		check_let(k, n);
 	if (n->kind == NODE_MAP || n->kind == NODE_CALL)

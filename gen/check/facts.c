@@ -32,12 +32,6 @@ enum diag_level check_level(const struct meaning *m)
 	return m->is_guess ? DIAG_WARNING : DIAG_ERROR;
 }
 
-bool check_is_string(struct ctype *plain)
-{
-	struct ctype *to = ctype_pointee(plain);
-	return to && to->kind == CTYPE_INT && to->size == 1 && to->is_char;
-}
-
 bool check_is_byte_array(const struct ctype *plain)
 {
 	struct ctype *of = plain && plain->kind == CTYPE_ARRAY ? ctype_strip(plain->of) : NULL;
@@ -149,10 +143,7 @@ bool check_is_address_word(const struct ctype *t)
 
 const struct bind_table *check_table_of(struct checker *k, struct str name)
 {
-	for (size_t i = 0; i < k->b->found.tables.n; i++)
-		if (str_eq(k->b->found.tables.v[i].map, name))
-			return &k->b->found.tables.v[i];
-	return NULL;
+	return vec_find(const struct bind_table, t, &k->b->found.tables, str_eq(t->map, name));
 }
 
 /** How often a word that begins with @ or $ is there. */

@@ -32,8 +32,6 @@ struct meaning {
 bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret);
 /** DIAG_ERROR, or, of what is a guess, DIAG_WARNING. */
 enum diag_level check_level(const struct meaning *m);
-/** `char *` of any sign, and `const`: what str() reads. Not of an array. */
-bool check_is_string(struct ctype *plain);
 /** Of characters, or of other bytes. */
 bool check_is_byte_array(const struct ctype *plain);
 /** A double or float, or an integer that is declared to hold the bits of one (USDT_BITS). */

@@ -103,10 +103,10 @@ static void check_block(struct checker *k, const struct node *n)
 }
 
 /** `@x == 5;` */
-static void check_statement(struct checker *k, const struct node *n, const struct node *parent)
+static void check_statement(struct checker *k, const struct node *n)
 {
 	struct node *x = n->child;
-	bool is_value = parent && parent->last_child == n && !tok_is(n->last, ";");
+	bool is_value = n->parent->last_child == n && !tok_is(n->last, ";");
 	if (is_value || n->is_changed || x->is_changed || x->first->from_macro)
 		return;
 	if (node_is(x, NODE_BINARY, "==") &&
@@ -120,7 +120,7 @@ static void check_statement(struct checker *k, const struct node *n, const struc
 				"this does nothing: its value is not used");
 }
 
-void check_flow(struct checker *k, struct node *n, struct node *parent)
+void check_flow(struct checker *k, struct node *n)
 {
 	if (node_is(n, NODE_BINARY, "||") || node_is(n, NODE_BINARY, "&&")) {
 		check_lone(k, n);
@@ -130,6 +130,6 @@ void check_flow(struct checker *k, struct node *n, struct node *parent)
 	} else if (n->kind == NODE_BLOCK) {
 		check_block(k, n);
 	} else if (n->kind == NODE_EXPRESSION) {
-		check_statement(k, n, parent);
+		check_statement(k, n);
 	}
 }

@@ -204,7 +204,7 @@ static void check_text_of_number(struct given *g)
 	enum diag_level level = check_level(&g->m);
 	if (argument_shown_enum(g->k->b, g->value->expr))
 		return; // its name is printed
-	if (check_is_string(g->m.plain))
+	if (ctype_is_text(g->m.plain))
 		check_report(g->k, g->value, "format", level,
 			     "%%s needs a string, but this is its address: use str(%s)", text);
 	else if (t && t->kind == CTYPE_ENUM)
@@ -223,11 +223,6 @@ static void check_text_of_number(struct given *g)
 	else if (t && t->kind == CTYPE_POINTER && is_given(g->value))
 		check_report(g->k, g->value, "format", DIAG_WARNING, "%%s of an address: use %s",
 			     how_to_show(g->k->b->arena, t, text));
-}
-
-static bool is_plain_number(const struct ctype *t)
-{
-	return t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL;
 }
 
 /** Bits of a number that are printed by @conversion, as it is written. */
@@ -251,7 +246,7 @@ static void check_width(struct given *g)
 	const struct node *value = node_ungrouped(g->value);
 	const struct ctype *t = g->m.plain;
 	unsigned left = bits_printed(g->conversion), bits = g->value->expr->is_wide ? 64 : 0;
-	if (t && is_plain_number(t))
+	if (ctype_is_number(t))
 		bits = value->expr->bit_size ? value->expr->bit_size : (unsigned)t->size * 8;
 	bool is_clock = value->kind == NODE_NAME &&
 			(tok_is(value->name, "nsecs") || tok_is(value->name, "elapsed"));
@@ -273,14 +268,14 @@ static void check_number_of(struct given *g)
 		    k, g->value, "floating-point", check_level(&g->m),
 		    "bpftrace does not support floating point: this prints the bits; -t prints "
 		    "the value");
-	else if (check_is_string(g->m.plain) && strchr("diuc", g->letter))
+	else if (ctype_is_text(g->m.plain) && strchr("diuc", g->letter))
 		check_report(k, g->value, "string-address", DIAG_WARNING,
 			     STR_FMT " prints the address of a string: use %%s with str(%s)",
 			     STR_ARG(conversion), check_text(k, g->value));
 	else if (t && t->kind == CTYPE_POINTER && strchr("diuc", g->letter))
 		check_report(k, g->value, "format", DIAG_WARNING, STR_FMT " of a pointer: use %%p",
 			     STR_ARG(conversion));
-	else if (g->letter == 'p' && t && is_plain_number(t) && is_given(g->value) &&
+	else if (g->letter == 'p' && ctype_is_number(t) && is_given(g->value) &&
 		 !check_is_address_word(g->m.type))
 		check_report(k, g->value, "format", DIAG_WARNING,
 			     "%%p of a number that is not a pointer: use %%d or %%x");
@@ -306,11 +301,10 @@ static void check_given(struct given *g)
 		check_number_of(g);
 }
 
-void check_format(struct checker *k, struct node *n, struct node *parent)
+void check_format(struct checker *k, struct node *n)
 {
 	const struct node *format = format_find(n);
 	struct conversion c = {0};
-	(void)parent;
 	if (!format || has_unknown_flag(k, n) || !is_matched(k, n))
 		return;
 	bool has_all = has_all_flags(k->b, n);

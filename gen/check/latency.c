@@ -45,7 +45,7 @@ static bool is_subtracted(const struct checker *k, const struct use *u, struct s
 	const struct used_name *name =
 	    map_get(uses_variables(&k->b->found.uses, u->clause), variable);
 	for (u = name ? name->first : NULL; u; u = u->next)
-		if (node_is(u->parent, NODE_BINARY, "-") && u->parent->child->next == u->node)
+		if (node_is(u->node->parent, NODE_BINARY, "-") && !u->node->next)
 			return true;
 	return false;
 }
@@ -53,7 +53,7 @@ static bool is_subtracted(const struct checker *k, const struct use *u, struct s
 /** `nsecs - @start[tid]`, or the same by way of a variable. */
 static bool is_measured(const struct checker *k, const struct use *u)
 {
-	const struct node *p = u->parent;
+	const struct node *p = u->node->parent;
 	if (!(u->does & USE_READ) || u->is_whole || !u->node->child)
 		return false;
 	if (node_is(p, NODE_BINARY, "-"))
@@ -63,38 +63,30 @@ static bool is_measured(const struct checker *k, const struct use *u)
 	return is_kept && is_subtracted(k, u, node_text(p->child));
 }
 
-static bool depends(void *ctx, struct node *n, struct node *parent)
+static bool depends(const struct node *n)
 {
-	bool *does = ctx;
-	(void)parent;
-	*does |= n->kind == NODE_MAP || n->kind == NODE_VARIABLE || n->kind == NODE_CALL ||
-		 n->kind == NODE_OPAQUE;
-	return !*does;
+	return n->kind == NODE_MAP || n->kind == NODE_VARIABLE || n->kind == NODE_CALL ||
+	       n->kind == NODE_OPAQUE;
 }
 
-static bool find_test(void *ctx, struct node *n, struct node *parent)
+static bool tests(const struct node *n)
 {
-	bool *is_tested = ctx;
-	(void)parent;
-	if (n->kind == NODE_PREDICATE || n->kind == NODE_IF || n->kind == NODE_TERNARY ||
-	    n->kind == NODE_WHILE || node_is(n, NODE_BINARY, "&&") || node_is(n, NODE_BINARY, "||"))
-		for (struct node *c = n->child; c; c = c->next)
-			if (c->kind != NODE_BLOCK)
-				node_walk(c, depends, is_tested);
-	*is_tested |= n->kind == NODE_FOR || n->kind == NODE_OPAQUE;
-	return !*is_tested;
+	bool is_test = n->kind == NODE_PREDICATE || n->kind == NODE_IF || n->kind == NODE_TERNARY ||
+		       n->kind == NODE_WHILE || node_is(n, NODE_BINARY, "&&") ||
+		       node_is(n, NODE_BINARY, "||");
+	for (const struct node *c = is_test ? n->child : NULL; c; c = c->next)
+		if (c->kind != NODE_BLOCK && node_find(c, depends))
+			return true;
+	return n->kind == NODE_FOR || n->kind == NODE_OPAQUE;
 }
 
 /** Does anything in the clause depend on a map or variable? Then it may be this one. */
 static bool is_tested(struct checker *k, const struct use *u)
 {
 	enum { NO = 1, YES };
-	bool found = false;
-	if (!map_get_ptr(&k->tested, u->clause)) {
-		node_walk(u->clause->node, find_test, &found);
+	if (!map_get_ptr(&k->tested, u->clause))
 		map_put_ptr(k->b->arena, &k->tested, u->clause,
-			    (void *)(uintptr_t)(found ? YES : NO));
-	}
+			    (void *)(uintptr_t)(node_find(u->clause->node, tests) ? YES : NO));
 	return (uintptr_t)map_get_ptr(&k->tested, u->clause) == YES;
 }
 
@@ -112,10 +104,8 @@ static void check_first(const struct times *t, const struct use *u)
 static bool is_event(const struct use *u)
 {
 	const struct script_clause *c = u->clause;
-	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider->when > WHEN_COUNT)
-			return false;
-	return c->attach.n > 0;
+	return c->attach.n && !vec_any(const struct script_attach, at, &c->attach,
+				       at->provider->when > WHEN_COUNT);
 }
 
 /** Without an end the keys stay, and bpftrace prints them with the rest. */
@@ -152,7 +142,7 @@ static bool is_always_set(const struct use *u)
 	if (script_predicate(u->clause))
 		return false;
 	for (const struct node *n = clause->last_child->child; n; n = n->next)
-		if (n->child == u->parent)
+		if (n->child == u->node->parent)
 			return true;
 	return false;
 }
@@ -344,9 +334,8 @@ static const struct unit *unit_of_value(struct checker *k, struct node *n)
 	return NULL;
 }
 
-void check_unit(struct checker *k, struct node *n, struct node *parent)
+void check_unit(struct checker *k, struct node *n)
 {
-	(void)parent;
 	if (!node_is(n, NODE_ASSIGN, "=") || n->child->kind != NODE_MAP || !n->child->name)
 		return;
 	struct node *value = node_ungrouped(n->last_child);

@@ -253,9 +253,8 @@ static void check_address(struct checker *k, const struct token *op, struct node
 	check_note_origin(k, value);
 }
 
-void check_pointers(struct checker *k, struct node *n, struct node *parent)
+void check_pointers(struct checker *k, struct node *n)
 {
-	(void)parent;
 	switch (n->kind) {
 	case NODE_MEMBER:
 		check_followed(k, n->child);

@@ -99,8 +99,7 @@ static bool check_site(const struct bind *b, const struct attach_clause *c,
 	const struct operands *o = namedarg_operands(b, m, site);
 	const struct sdtarg *args = o->v;
 	bool good = true;
-	for (size_t i = 0; i < c->clause->args.n; i++) {
-		const struct script_arg *use = &c->clause->args.v[i];
+	vec_each(const struct script_arg, use, &c->clause->args) {
 		struct str far = STR("");
 		if (use->n >= o->n) {
 			good &= report_none(b, use, m, site, o->n);
@@ -128,8 +127,7 @@ static bool check_site(const struct bind *b, const struct attach_clause *c,
 
 bool check_arguments(const struct bind *b, const struct attach_clause *c)
 {
-	for (size_t i = 0; i < c->probes.n; i++) {
-		const struct attach_match *m = &c->probes.v[i];
+	vec_each(const struct attach_match, m, &c->probes) {
 		if (!check_attachable(b, c, m))
 			return false;
 		// One complaint for each probe is enough: sites mostly fail alike.
@@ -149,14 +147,12 @@ struct called {
 	bool good;
 };
 
-static bool check_word(void *ctx, struct node *n, struct node *parent)
+static void check_word(struct called *k, const struct node *n)
 {
-	struct called *k = ctx;
 	struct arena *a = k->b->arena;
 	unsigned i;
-	(void)parent;
 	if ((n->kind != NODE_NAME && n->kind != NODE_CALL) || script_is_parameter(k->in, n))
-		return true;
+		return;
 	struct node *macro = script_macro(&k->b->found.script, n);
 	if (macro && map_add_ptr(a, &k->seen, macro))
 		vec_push(a, &k->macros, macro);
@@ -164,7 +160,12 @@ static bool check_word(void *ctx, struct node *n, struct node *parent)
 		k->good &= diag_finding(k->b->diag, "argument", DIAG_ERROR, tok_at(n->name),
 					"bpftrace does not support argN of a usdt probe inside a "
 					"macro: pass it as an argument");
-	return true;
+}
+
+static void check_words_of(struct called *k, const struct node *clause)
+{
+	for (const struct node *n = clause; n; n = node_next(clause, n))
+		check_word(k, n);
 }
 
 bool check_macros(const struct bind *b)
@@ -172,15 +173,13 @@ bool check_macros(const struct bind *b)
 	struct called k = {.b = b, .good = true};
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct script_clause *c = b->found.script.clauses.v[i];
-		bool has_usdt = false;
-		for (size_t n = 0; n < c->attach.n; n++)
-			has_usdt |= c->attach.v[n].provider->place == PLACE_USDT;
-		if (has_usdt)
-			node_walk(c->node, check_word, &k);
+		if (vec_any(const struct script_attach, at, &c->attach,
+			    at->provider->place == PLACE_USDT))
+			check_words_of(&k, c->node);
 	}
 	for (size_t i = 0; i < k.macros.n; i++) {
 		k.in = k.macros.v[i];
-		node_walk(k.macros.v[i], check_word, &k);
+		check_words_of(&k, k.macros.v[i]);
 	}
 	return k.good;
 }

@@ -142,12 +142,8 @@ static void check_replaced(struct reach *r, const struct attach_clause *c,
 
 static bool is_mapped_file(const struct bind *b, const struct stat *st)
 {
-	for (size_t i = 0; i < b->given->proc->files.n; i++) {
-		const struct proc_file *f = &b->given->proc->files.v[i];
-		if (!f->have_id || (f->dev == st->st_dev && f->ino == st->st_ino))
-			return true;
-	}
-	return false;
+	return vec_any(const struct proc_file, f, &b->given->proc->files,
+		       !f->have_id || (f->dev == st->st_dev && f->ino == st->st_ino));
 }
 
 /** An attach point that names a file by its path, which is not one that the process has mapped. */

@@ -49,14 +49,6 @@ static const struct probe_switch switches[] = {
      "TracePoint.new(:call, :return) { }.enable in its first line is one"},
 };
 
-/** The next of words with | between them; empty behind the last one. */
-static struct str take_word(struct str *words)
-{
-	struct str word = str_slice(*words, 0, str_find(*words, '|'));
-	*words = str_from_offset(*words, word.n + 1);
-	return word;
-}
-
 static const struct probe_switch *find_switch(const struct attach_match *m)
 {
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
@@ -66,7 +58,7 @@ static const struct probe_switch *find_switch(const struct attach_match *m)
 			continue;
 		struct str names = str_from(s->names);
 		while (names.n)
-			if (str_glob(take_word(&names), m->probe->name))
+			if (str_glob(str_take_until(&names, '|'), m->probe->name))
 				return s;
 	}
 	return NULL;
@@ -76,11 +68,9 @@ static const struct probe_switch *find_switch(const struct attach_match *m)
 static struct str value_of(struct str environment, const char *word)
 {
 	while (environment.n) {
-		size_t end = str_find(environment, '\0');
-		struct str entry = str_slice(environment, 0, end);
+		struct str entry = str_take_until(&environment, '\0');
 		if (str_take(&entry, str_from(word)))
 			return entry;
-		environment = str_from_offset(environment, end + 1);
 	}
 	return STR("");
 }
@@ -89,7 +79,7 @@ static bool has_word(const struct probe_switch *s, struct str text)
 {
 	struct str words = str_from(s->words);
 	while (words.n)
-		if (str_contains(text, take_word(&words)))
+		if (str_contains(text, str_take_until(&words, '|')))
 			return true;
 	return false;
 }
@@ -136,12 +126,10 @@ static enum state state_of(const struct bind *b, const struct probe_switch *s)
 static bool is_traced(const struct bind *b, const struct attach_match *m, const char *name)
 {
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
-		for (size_t k = 0; k < b->found.clauses[i]->probes.n; k++) {
-			const struct attach_match *other = &b->found.clauses[i]->probes.v[k];
+		vec_each(const struct attach_match, other, &b->found.clauses[i]->probes)
 			if (other->file == m->file && str_eqz(other->probe->name, name) &&
 			    str_eq(other->probe->provider, m->probe->provider))
 				return true;
-		}
 	return false;
 }
 
@@ -150,8 +138,7 @@ static const struct attach_match *find_switched(const struct attach_clause *c,
 						const struct script_attach *at)
 {
 	const struct attach_match *first = NULL;
-	for (size_t i = 0; i < c->probes.n; i++) {
-		const struct attach_match *m = &c->probes.v[i];
+	vec_each(const struct attach_match, m, &c->probes) {
 		if (!str_glob(at->fields.v[at->fields.n - 1], m->probe->name))
 			continue;
 		if (!find_switch(m))

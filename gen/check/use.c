@@ -8,14 +8,6 @@
 #include "sema/table.h"
 #include "dialect/dialect.h"
 
-static bool is_listed(const struct bind *b, struct str name)
-{
-	for (size_t i = 0; i < b->found.listed->entries.n; i++)
-		if (str_eq(b->found.listed->entries.v[i].map, name))
-			return true;
-	return false;
-}
-
 /** `@name`, for messages. */
 static const char *map_text(struct checker *k, struct str name)
 {
@@ -65,7 +57,7 @@ static void report_unset(struct checker *k, const struct use *u, unsigned all)
 	struct str near = is_shown ? near_map(b, u->name) : STR("");
 	k->good &= diag_finding(b->diag, "unset", is_taken ? DIAG_WARNING : DIAG_ERROR, &at,
 				"%s is %s but never set", map_text(k, u->name), verb);
-	if ((all & (USE_EMPTIES | USE_DELETE)) && is_listed(b, u->name))
+	if ((all & (USE_EMPTIES | USE_DELETE)) && enumconf_find(b->found.listed, u->name))
 		diag_note(
 		    b->diag, NULL,
 		    "btgen would fill it with names, as listed in its enum table, if the script "
@@ -135,7 +127,7 @@ static void check_variable(struct checker *k, const struct used_name *variable)
 	if (!(first->does & USE_SET) || (variable->does & (USE_READ | USE_LOOP)) || t->from_macro)
 		return;
 	for (const struct use *u = first; u; u = u->next) {
-		if (u->parent->kind == NODE_BINARY || is_action(u->value))
+		if (u->node->parent->kind == NODE_BINARY || is_action(u->value))
 			return;
 		is_set |= u->value != NULL;
 	}

@@ -128,7 +128,7 @@ static const char *how_to_follow(const struct argument *x)
 {
 	struct ctype *to = ctype_pointee(x->m.plain);
 	// A std::string is some structs around the pointer.
-	bool is_wrapped = to->kind == CTYPE_STRUCT && check_is_string(first_in(to)) &&
+	bool is_wrapped = to->kind == CTYPE_STRUCT && ctype_is_text(first_in(to)) &&
 			  ctype_strip(to->members[0].type)->kind == CTYPE_STRUCT;
 	if (to->kind == CTYPE_STRUCT && !is_wrapped)
 		return "name one of its members";
@@ -168,7 +168,7 @@ static void check_address(const struct argument *x)
 		    x->k, x->value, "call", level_of(x),
 		    "%s() takes an address in the kernel, but this is one in the program%s",
 		    x->function, tok_is(x->call->name, "ksym") ? ": use usym()" : "");
-	else if (x->wants == WANTS_STRINGS && check_is_string(t))
+	else if (x->wants == WANTS_STRINGS && ctype_is_text(t))
 		check_report(x->k, x->value, "call", level_of(x),
 			     "%s() takes %s, but this is the address of one string: use str(%s)",
 			     x->function, wanted[x->wants], x->text);
@@ -208,7 +208,7 @@ static void check_sample(const struct argument *x)
 		check_report(x->k, x->value, "floating-point", level_of(x),
 			     "%s() takes the bits of a floating-point number for an integer",
 			     x->function);
-	else if (check_is_string(t))
+	else if (ctype_is_text(t))
 		check_report(x->k, x->value, "string-address", DIAG_WARNING,
 			     "%s() of the address of a string: count by the string itself, as in "
 			     "@[str(%s)] = count()",
@@ -322,7 +322,7 @@ static void check_print(struct checker *k, const struct node *value)
 		check_report(k, value, "floating-point", check_level(&m),
 			     "print() shows the bits of a floating-point number: -t prints its "
 			     "value");
-	else if (check_is_string(m.plain))
+	else if (ctype_is_text(m.plain))
 		check_report(k, value, "string-address", DIAG_WARNING,
 			     "print() shows the address of a string: use print(str(%s)) for its "
 			     "text",
@@ -359,7 +359,7 @@ static bool is_string_address(struct checker *k, const struct node *n)
 {
 	struct meaning m;
 	return n->expr && n->expr->kind == EXPR_NUMBER && check_meaning(k, n, &m) &&
-	       check_is_string(m.plain);
+	       ctype_is_text(m.plain);
 }
 
 static void check_key(struct checker *k, const struct node *map, const struct node *key)
@@ -392,14 +392,13 @@ static void check_texts_compared(struct checker *k, const struct node *n)
 // --- floating-point members ---
 
 /** bpftrace refuses them, wherever they stand but in sizeof(). */
-static void check_floating_member(struct checker *k, const struct node *n,
-				  const struct node *parent)
+static void check_floating_member(struct checker *k, const struct node *n)
 {
 	const struct expr *e = n->expr;
 	struct ctype *t = e && e->is_place ? ctype_strip(e->type) : NULL;
-	bool is_named =
-	    parent->kind == NODE_TYPEOF ||
-	    (parent->kind == NODE_CALL && vocabulary_word(parent->name->text)->takes == TAKES_TYPE);
+	bool is_named = n->parent->kind == NODE_TYPEOF ||
+			(n->parent->kind == NODE_CALL &&
+			 vocabulary_word(n->parent->name->text)->takes == TAKES_TYPE);
 	if (!t || t->kind != CTYPE_FLOAT || t->size > 8 || is_named)
 		return;
 	const char *bits = "";
@@ -411,10 +410,10 @@ static void check_floating_member(struct checker *k, const struct node *n,
 		     STR_ARG(t->name), bits);
 }
 
-void check_values(struct checker *k, struct node *n, struct node *parent)
+void check_values(struct checker *k, struct node *n)
 {
 	if (n->kind == NODE_MEMBER)
-		check_floating_member(k, n, parent);
+		check_floating_member(k, n);
 	if (n->kind == NODE_CALL)
 		check_call(k, n);
 	if (n->kind == NODE_MAP)

@@ -19,77 +19,64 @@ struct versions {
 	bool good;
 };
 
-static bool is_statement(const struct node *parent)
+static bool is_over_map(const struct node *n)
 {
-	return parent && parent->kind == NODE_BLOCK;
-}
-
-static bool is_over_map(const struct node *n, const struct node *parent)
-{
-	(void)parent;
 	return n->child->next && n->child->next->kind != NODE_RANGE;
 }
 
-static bool is_statement_let(const struct node *n, const struct node *parent)
+static bool is_statement_let(const struct node *n)
 {
-	(void)n;
-	return !(parent && parent->kind == NODE_FUNCTION);
+	return n->parent->kind != NODE_FUNCTION;
 }
 
-static bool is_value(const struct node *n, const struct node *parent)
+static bool is_value(const struct node *n)
 {
-	(void)n;
-	return parent && !is_statement(parent) && parent->kind != NODE_EXPRESSION;
+	return n->parent->kind != NODE_BLOCK && n->parent->kind != NODE_EXPRESSION;
 }
 
-static bool is_bare(const struct node *n, const struct node *parent)
+static bool is_bare(const struct node *n)
 {
-	(void)parent;
 	return !tok_is(n->name->next, "(");
 }
 
 /** A block that belongs to no other statement, or is a value. */
-static bool is_alone(const struct node *n, const struct node *parent)
+static bool is_alone(const struct node *n)
 {
 	static const enum node_kind owners[] = {NODE_CLAUSE, NODE_FUNCTION, NODE_MACRO,
 						NODE_IF,     NODE_WHILE,    NODE_FOR};
-	(void)n;
-	for (size_t i = 0; parent && i < sizeof(owners) / sizeof(owners[0]); i++)
-		if (parent->kind == owners[i])
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
+		if (n->parent->kind == owners[i])
 			return false;
 	return true;
 }
 
 /** 5ms; 0x1d and 1e3 are plain numbers. */
-static bool is_duration(const struct node *n, const struct node *parent)
+static bool is_duration(const struct node *n)
 {
 	struct str text = node_text(n);
-	(void)parent;
 	return text.n > 1 && !str_has_prefix(text, STR("0x")) && !str_has_prefix(text, STR("0X")) &&
 	       strchr("smhd", text.p[text.n - 1]);
 }
 
-static bool has_two(const struct node *n, const struct node *parent)
+static bool has_two(const struct node *n)
 {
-	(void)parent;
 	return n->child && n->child->next && !n->child->next->next;
 }
 
-static bool is_bool_cast(const struct node *n, const struct node *parent)
+static bool is_bool_cast(const struct node *n)
 {
-	return parent && parent->kind == NODE_CAST && n->first == n->last &&
-	       tok_is(n->first, "bool");
+	return n->parent->kind == NODE_CAST && n->first == n->last && tok_is(n->first, "bool");
 }
 
-static bool is_of_map_and_key(const struct node *n, const struct node *parent)
+static bool is_of_map_and_key(const struct node *n)
 {
-	return has_two(n, parent) && n->child->kind == NODE_MAP && !n->child->child;
+	return has_two(n) && n->child->kind == NODE_MAP && !n->child->child;
 }
 
 static const struct feature {
 	enum node_kind kind;
-	const char *word;					     /**< its name; NULL: any */
-	bool (*is)(const struct node *n, const struct node *parent); /**< NULL: all of these are */
+	const char *word;		  /**< its name; NULL: any */
+	bool (*is)(const struct node *n); /**< NULL: all of these are */
 	const char *what;
 	unsigned since; /**< the version that brought it */
 	const char *instead;
@@ -131,11 +118,10 @@ static void say(struct versions *v, const struct token *at, const char *what, un
 				DIALECT_ARG(v->b->given->version), what, since);
 }
 
-static void check_feature(struct versions *v, const struct feature *f, const struct node *n,
-			  const struct node *parent)
+static void check_feature(struct versions *v, const struct feature *f, const struct node *n)
 {
-	bool is_it = n->kind == f->kind && (!f->word || tok_is(n->name, f->word)) &&
-		     (!f->is || f->is(n, parent));
+	bool is_it =
+	    n->kind == f->kind && (!f->word || tok_is(n->name, f->word)) && (!f->is || f->is(n));
 	if (v->b->given->version >= f->since || !is_it || !is_new(v, f->what))
 		return;
 	say(v, n->first, f->what, f->since);
@@ -166,14 +152,12 @@ static void check_word(struct versions *v, const struct node *n)
 		say(v, n->first, w->name, w->since);
 }
 
-static bool check_node(void *ctx, struct node *n, struct node *parent)
+static void check_node(struct versions *v, const struct node *n)
 {
-	struct versions *v = ctx;
 	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
-		check_feature(v, &features[i], n, parent);
+		check_feature(v, &features[i], n);
 	if (n->kind == NODE_NAME || n->kind == NODE_CALL)
 		check_word(v, n);
-	return true;
 }
 
 static void check_attach(struct versions *v, const struct script_attach *at)
@@ -202,6 +186,8 @@ bool check_words(const struct bind *b)
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		for (size_t k = 0; k < b->found.script.clauses.v[i]->attach.n; k++)
 			check_attach(&v, &b->found.script.clauses.v[i]->attach.v[k]);
-	node_walk(b->found.script.program, check_node, &v);
+	const struct node *program = b->found.script.program;
+	for (const struct node *n = program; n; n = node_next(program, n))
+		check_node(&v, n);
 	return v.good;
 }

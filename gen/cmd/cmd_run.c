@@ -213,11 +213,9 @@ static cost_names list_cost_names(struct arena *a, const struct bind *b)
 	return list.names;
 }
 
-static bool is_print(void *ctx, struct node *n, struct node *parent)
+static bool is_print(const struct node *n)
 {
-	(void)parent;
-	*(bool *)ctx |= node_is(n, NODE_CALL, "printf") || node_is(n, NODE_CALL, "print");
-	return true;
+	return node_is(n, NODE_CALL, "printf") || node_is(n, NODE_CALL, "print");
 }
 
 /** Something is printed of each event: that of many a second nobody reads. */
@@ -226,11 +224,9 @@ static bool prints_events(const struct bind *b)
 	bool prints = false;
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct script_clause *c = b->found.script.clauses.v[i];
-		bool has_event = false;
-		for (size_t k = 0; k < c->attach.n; k++)
-			has_event |= c->attach.v[k].provider->when == WHEN_EVENT;
-		if (has_event)
-			node_walk(c->node, is_print, &prints);
+		prints |= vec_any(const struct script_attach, at, &c->attach,
+				  at->provider->when == WHEN_EVENT) &&
+			  node_find(c->node, is_print);
 	}
 	return prints;
 }

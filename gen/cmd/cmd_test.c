@@ -11,7 +11,6 @@
 #include "doctor/allowed.h"
 #include "run/bpftrace.h"
 #include "suite/cases.h"
-#include "suite/judge.h"
 #include "suite/report.h"
 #include "suite/tracing.h"
 

@@ -26,13 +26,9 @@ static struct str next_word(struct str line, size_t *pos)
 	return str_slice(line, start, i - start);
 }
 
-/** The entry for map @map (without @), or NULL. */
-static const struct enumconf_entry *find(const struct enumconf *c, struct str map)
+const struct enumconf_entry *enumconf_find(const struct enumconf *c, struct str map)
 {
-	for (size_t i = 0; i < c->entries.n; i++)
-		if (str_eq(c->entries.v[i].map, map))
-			return &c->entries.v[i];
-	return NULL;
+	return vec_find(const struct enumconf_entry, e, &c->entries, str_eq(e->map, map));
 }
 
 static bool parse_line(struct arena *a, struct diag *d, const struct lines *l, struct enumconf *ret)
@@ -64,7 +60,7 @@ static bool parse_line(struct arena *a, struct diag *d, const struct lines *l, s
 	if (!str_is_ident(map))
 		return diag_error(d, &at, "\"" STR_FMT "\" is not the name of a map",
 				  STR_ARG(words[0]));
-	const struct enumconf_entry *before = find(ret, map);
+	const struct enumconf_entry *before = enumconf_find(ret, map);
 	if (before && before->is_named)
 		return true; // the command line goes before the list
 	if (before)
@@ -121,7 +117,7 @@ bool enumconf_add_option(struct arena *a, struct diag *d, struct str option, str
 	if (!str_is_ident(e.map))
 		return diag_error(d, NULL, "\"" STR_FMT "\" is not the name of a map",
 				  STR_ARG(e.map));
-	if (find(ret, e.map))
+	if (enumconf_find(ret, e.map))
 		return diag_error(d, NULL, "map \"" STR_FMT "\" is requested twice",
 				  STR_ARG(e.map));
 	vec_push(a, &ret->entries, e);

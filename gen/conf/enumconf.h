@@ -28,6 +28,8 @@ struct enumconf {
 
 /** Reads the file @path, adding to *@ret; every mistake is reported at its place. */
 bool enumconf_load(struct arena *a, struct diag *d, const char *path, struct enumconf *ret);
+/** The entry for map @map (without @), or NULL. */
+const struct enumconf_entry *enumconf_find(const struct enumconf *c, struct str map);
 /** One table given as NAME, NAME:MAP or NAME:MAP:PREFIX (:: in a C++ name does not separate). */
 bool enumconf_add_option(struct arena *a, struct diag *d, struct str option, struct enumconf *ret);
 

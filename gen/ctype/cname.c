@@ -72,12 +72,7 @@ static const char *const bpftrace_words[] = {
 /** What cprint calls the gaps between members. */
 static bool is_gap(struct str name)
 {
-	if (!str_has_prefix(name, STR("_gap")) || name.n == 4)
-		return false;
-	for (size_t i = 4; i < name.n; i++)
-		if (name.p[i] < '0' || name.p[i] > '9')
-			return false;
-	return true;
+	return str_take(&name, STR("_gap")) && str_is_digits(name);
 }
 
 struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace)

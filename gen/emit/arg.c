@@ -66,9 +66,9 @@ const struct text *argument_retval(struct emitter *e, const struct node *n)
 	struct str pointer = types_pointer(e, n->expr->type);
 	if (t->kind == CTYPE_POINTER && pointer.n)
 		return made(e, n, "((%t)retval)", pointer);
-	if (emit_is_number_type(t) && t->size < 8)
+	if (ctype_is_number(t) && t->size < 8)
 		return made(e, n, "%sretval", sized_cast(e, t));
-	return emit_is_number_type(t) && t->is_signed ? made(e, n, "(int64)retval") : NULL;
+	return ctype_is_number(t) && t->is_signed ? made(e, n, "(int64)retval") : NULL;
 }
 
 /** vars.NAME, that is no struct or array. */
@@ -77,9 +77,9 @@ static const struct text *emit_variable(struct emitter *e, const struct node *n,
 {
 	const struct ctype *t = ctype_strip(v->type);
 	struct str pointer = want == WANT_POINTER ? types_pointer(e, v->type) : STR("");
-	const char *cast = emit_is_number_type(t) && t->size < 8    ? sized_cast(e, t)
-			   : emit_is_number_type(t) && t->is_signed ? "(int64)"
-								    : "(uint64)";
+	const char *cast = ctype_is_number(t) && t->size < 8	? sized_cast(e, t)
+			   : ctype_is_number(t) && t->is_signed ? "(int64)"
+								: "(uint64)";
 	struct text *named = pointer.n ? made(e, n, "((%t)%t)", pointer, v->text)
 				       : made(e, n, "%s%t", cast, v->text);
 	named->held = is_uint64(cast) ? HELD_UNSIGNED : HELD_OPEN;
@@ -106,7 +106,7 @@ const struct text *argument_named(struct emitter *e, const struct node *n, enum 
 	struct str place, text = argread_find(e->b, e->clause, i, &place);
 	const char *cast = "";
 	unsigned bits = 0;
-	if (!pointer.n && (arg->sizes_differ || e->clause->params) && emit_is_number_type(t) &&
+	if (!pointer.n && (arg->sizes_differ || e->clause->params) && ctype_is_number(t) &&
 	    t->size <= 8 && t->size > 0)
 		cast = sized_cast(e, t);
 	else if (!pointer.n && !arg->sizes_differ && !text.n && !e->clause->params)

@@ -288,18 +288,14 @@ static size_t find_in_list(const struct program_writer *p, enum provider_when wh
 static bool find_rest(const struct program_writer *p, const struct script_clause *c,
 		      struct str *ret)
 {
-	struct join_list points = join_points(p->e.b, c);
-	struct strbuf rest = {0};
-	bool is_less = false;
-	for (size_t k = 0; k < c->attach.n && points.n == c->attach.n; k++) {
-		is_less |= is_taken(p, &c->attach.v[k]);
-		if (is_taken(p, &c->attach.v[k]))
-			continue;
-		strbuf_addz(&rest, rest.n ? ", " : "");
-		strbuf_adds(&rest, points.v[k]);
-	}
-	*ret = strbuf_take(&rest, p->e.arena);
-	return is_less;
+	struct join_list points = join_points(p->e.b, c), rest = {0};
+	if (points.n != c->attach.n)
+		return false;
+	for (size_t k = 0; k < c->attach.n; k++)
+		if (!is_taken(p, &c->attach.v[k]))
+			vec_push(p->e.arena, &rest, points.v[k]);
+	*ret = str_join(p->e.arena, rest.v, rest.n, ", ");
+	return rest.n < points.n;
 }
 
 static const struct text *write(struct program_writer *p, size_t i, size_t begin, size_t end)
@@ -327,14 +323,11 @@ static const struct text *write(struct program_writer *p, size_t i, size_t begin
 // --- the program ---
 
 /** A declaration without a body holds nothing to look into. */
-static bool find_opaque(void *ctx, struct node *n, struct node *parent)
+static bool is_unknown(const struct node *n)
 {
 	static const char *const tags[] = {"struct", "union", "enum", NULL};
-	struct node **found = ctx;
-	if (!*found && n->kind == NODE_OPAQUE && !n->is_changed &&
-	    !(parent->kind == NODE_PROGRAM && tok_is_any(n->first, tags)))
-		*found = n;
-	return !*found;
+	return n->kind == NODE_OPAQUE && !n->is_changed &&
+	       !(n->parent->kind == NODE_PROGRAM && tok_is_any(n->first, tags));
 }
 
 /**
@@ -343,9 +336,8 @@ static bool find_opaque(void *ctx, struct node *n, struct node *parent)
  */
 static void warn_of_opaque(const struct bind *b, struct node *program)
 {
-	struct node *found = NULL;
-	if (b->given->version > DIALECT_NEWEST)
-		node_walk(program, find_opaque, &found);
+	const struct node *found =
+	    b->given->version > DIALECT_NEWEST ? node_find(program, is_unknown) : NULL;
 	if (!found)
 		return;
 	diag_warning(b->diag, tok_at(found->first),

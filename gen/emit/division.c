@@ -1,4 +1,15 @@
-#include "emit/division.h"
+/**
+ * Division, remainder and right shift of numbers that may be negative.
+ *
+ * bpftrace computes all three unsigned, whatever it knows of its operands: -700 / 7 is
+ * 2635249153387078702 in every version. Where an operand is known to be signed (sema/exprtype.h),
+ * it becomes what C makes of it, in unsigned arithmetic. A choice (`X < 0 ? ... : ...`) would be
+ * plainer, but bpftrace 0.23 dies of one when X is behind a map.
+ *
+ *	X / 7	(int64)((int64)((uint64)(X + (int64)((uint64)X >> 63) * 6 + (int64)0x7fffffffffffffff) / 7) - 1317624576693539401)
+ *	X >> 3	(int64)((int64)(((uint64)X ^ 0x8000000000000000) >> 3) - 1152921504606846976)
+ */
+#include "emit/emit_priv.h"
 
 #include <inttypes.h>
 

@@ -112,7 +112,6 @@ const struct text *emit_asked(struct emitter *e, const struct node *n, const str
 /** What bpftrace makes of whole structs that are printed or kept is out of our hands. */
 enum copied { IS_PRINTED, IS_KEPT, IS_ELEMENT };
 void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how);
-bool emit_is_number_type(const struct ctype *t);
 /** The format of @call, with conversions as wide as the values are. */
 struct str emit_format(struct emitter *e, const struct node *call, const struct node *format);
 
@@ -168,6 +167,23 @@ const struct text *number_choice(struct emitter *e, const struct node *n,
 				 const struct text **children);
 /** Must @n, a choice, be written without one? False, too, after an error. */
 bool number_sums_choice(struct emitter *e, const struct node *n);
+
+// --- division.c ---
+
+struct division {
+	const struct text
+	    *value; /**< what may stand behind a cast: no operators outside of brackets */
+	bool value_is_signed;
+	char op;	       /**< '/', '%' or '>' for >> */
+	const struct text *by; /**< as @value; of a shift it is never negative */
+	bool by_is_signed;
+};
+
+/** `value op by`; one of the two is signed, and the other not above the largest int64. */
+struct text *division_make(struct arena *a, const struct division *q);
+
+/** Is the dividend evaluated more than once there? (A divisor that is signed always is.) */
+bool division_repeats_value(const struct division *q);
 
 // --- place.c, argument.c ---
 

@@ -6,8 +6,8 @@
 
 #include "emit/emit_priv.h"
 #include "lang/format.h"
+#include "lang/print.h"
 #include "lang/vocabulary.h"
-#include "sema/constant.h"
 #include "sema/strings.h"
 #include "sema/targettype.h"
 #include "dialect/dialect.h"
@@ -20,11 +20,6 @@ bool emit_fits(struct emitter *e, const struct node *n, const struct text *t)
 		e->good = diag_error(e->b->diag, tok_at(n->first),
 				     "expression is too complex: move part of it into a variable");
 	return e->good;
-}
-
-bool emit_is_number_type(const struct ctype *t)
-{
-	return t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL);
 }
 
 // --- as it is written ---
@@ -271,7 +266,7 @@ static const struct text *emit_let(struct emitter *e, const struct node *n)
 	struct targettype_name name;
 	if (type)
 		name_warn_of_copy(e, n->last_child);
-	if (e->good && type && type->kind == NODE_TYPE && emit_is_number_type(t) &&
+	if (e->good && type && type->kind == NODE_TYPE && ctype_is_number(t) &&
 	    targettype_read(e->arena, type, &name) && !vocabulary_type(name.name)) {
 		const char *to = t->is_signed ? "int64" : "uint64";
 		if (value)
@@ -303,6 +298,47 @@ static struct text *number_of(struct emitter *e, const struct node *n, struct st
 	return t;
 }
 
+static struct str number_text(struct arena *a, int64_t value, const struct ctype *of)
+{
+	if (value >= 0)
+		return str_printf(a, "%" PRId64, value);
+	if (of && !of->is_signed)
+		return str_printf(a, "0x%" PRIx64, (uint64_t)value);
+	return str_printf(a, "(%" PRId64 ")", value);
+}
+
+/**
+ * An enumerator of the target: `arg1 == NVMF_TGT_RUNNING` becomes `arg1 == 4`, `ns::color::red` 1. No bpftrace
+ * knows the name, and a number cannot clash with one of the kernel's. Names that bpftrace, the template or a kernel
+ * probe's clause gives a meaning are left alone. Where units differ, a clause means what its own probes' units have.
+ */
+static bool find_enumerator(struct emitter *e, const struct node *n, struct str *ret,
+			    bool *is_negative)
+{
+	const struct bind *b = e->b;
+	int64_t value;
+	struct ctype *of = NULL;
+	struct str name = print_text(b->arena, n);
+	bool has_scopes = n->first != n->last;
+	*ret = STR("");
+	// A kernel name may be meant there, and bpftrace finds those itself.
+	if (!b->memory->lookup || targettype_is_kernel_clause(e->clause->clause) ||
+	    (!has_scopes && (vocabulary_is_builtin(name) || vocabulary_type(name))) ||
+	    targettype_defines(b, name))
+		return false;
+	str_take(&name, STR("::"));
+	if (lookup_enumerator(b->memory->lookup, name, &value, &of)) {
+		*ret = number_text(b->arena, value, of);
+		*is_negative = value < 0;
+		return true;
+	}
+	if (has_scopes) // no bpftrace has such names
+		e->good &=
+		    lookup_report_unknown(b->memory->lookup, tok_at(n->last), "type or enumerator",
+					  name, NAME_TYPES | NAME_ENUMERATOR);
+	return false;
+}
+
 /** A word: a builtin, an argument, an enumerator. */
 static const struct text *emit_name(struct emitter *e, const struct node *n, enum want want)
 {
@@ -320,8 +356,7 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 		return made(e, n, "%t", lex_quote(e->arena, probe));
 	if (probe.n && tok_is(n->name, "probetype"))
 		return made(e, n, "\"%t\"", str_slice(probe, 0, str_find(probe, ':')));
-	if (!t && constant_spell(e->b, e->clause, n, &digits, &is_negative, &e->good) &&
-	    !is_negative)
+	if (!t && find_enumerator(e, n, &digits, &is_negative) && !is_negative)
 		return number_of(e, n, digits);
 	if (!t && digits.n)
 		t = made(e, n, "%t", digits);

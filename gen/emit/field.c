@@ -6,37 +6,21 @@
 #include "lang/vocabulary.h"
 #include "sema/argument.h"
 #include "sema/exprtype.h"
-#include "sema/naming.h"
+#include "sema/enumname.h"
+#include "sema/table.h"
 #include "dialect/dialect.h"
 #include "probe/probearg.h"
 
 // --- literals ---
 
-static bool is_octal(char c)
-{
-	return c >= '0' && c <= '7';
-}
-
 /** The byte behind a backslash, \n, \x41, \101, as all versions read it; 0 for none. */
 static unsigned take_escape(struct str text, size_t *at)
 {
-	static const char letters[] = "ntr\"\\", bytes[] = "\n\t\r\"\\",
-			  digits[] = "0123456789abcdef";
-	char first = *at < text.n ? text.p[*at] : '\0';
-	const char *letter = first ? strchr(letters, first) : NULL;
-	unsigned value = 0, n = 0;
-	if (letter) {
-		++*at;
-		return (unsigned char)bytes[letter - letters];
-	}
-	bool is_hex = first == 'x';
-	for (*at += is_hex; *at < text.n && n < (is_hex ? 2 : 3); ++*at, n++) {
-		char c = text.p[*at];
-		const char *digit = c ? strchr(digits, c >= 'A' && c <= 'F' ? c | 32 : c) : NULL;
-		if (!digit || (!is_hex && !is_octal(c)))
-			break;
-		value = value * (is_hex ? 16 : 8) + (unsigned)(digit - digits);
-	}
+	struct str rest = str_from_offset(text, *at);
+	unsigned value = 0;
+	if (!rest.n || !strchr("ntrx01234567\"\\", rest.p[0]) || !str_take_escape(&rest, &value))
+		return 0;
+	*at = text.n - rest.n;
 	return value <= 255 ? value : 0;
 }
 
@@ -145,7 +129,7 @@ static const struct enumtab *names_of(struct printing *g, struct node *n, struct
 	const struct enumtab *names;
 	n = node_ungrouped(n);
 	*ret_value = n->last_child;
-	bool is_name = naming_find_enum(g->e->b, g->e->i, n, &names);
+	bool is_name = table_names_of(g->e->b, g->e->i, n, &names);
 	if (is_name && (names || n->kind != NODE_MAP)) // a map with one key need not be a table
 		return names;
 	if (n->kind != NODE_CAST)

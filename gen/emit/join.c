@@ -1,6 +1,7 @@
 #include "emit/join.h"
 
 #include "lang/print.h"
+#include "sema/expr.h"
 #include "dialect/dialect.h"
 
 /**
@@ -46,20 +47,15 @@ static void rename_variables(const struct bind *b, struct map *taken, const stru
 	}
 }
 
-static bool find_early_end(void *ctx, struct node *n, struct node *parent)
+static bool ends_early(const struct node *n)
 {
-	const struct token **found = ctx;
-	(void)parent;
-	if (!*found && (n->kind == NODE_RETURN || node_is(n, NODE_CALL, "exit")))
-		*found = n->first;
-	return !*found;
+	return n->kind == NODE_RETURN || node_is(n, NODE_CALL, "exit");
 }
 
 const struct token *join_early_end(const struct script_clause *c)
 {
-	const struct token *found = NULL;
-	node_walk(c->node, find_early_end, &found);
-	return found;
+	const struct node *n = node_find(c->node, ends_early);
+	return n ? n->first : NULL;
 }
 
 /** Clause @next becomes a part of clause @first. */
@@ -86,29 +82,6 @@ struct map join_variables(const struct bind *b)
 
 // --- clauses on the same probes
 
-/** Is it a number for certain? A text takes room on the stack of old versions. */
-static bool is_number(struct node *value)
-{
-	value = node_ungrouped(value);
-	struct str word = value->name ? value->name->text : STR("");
-	enum word_gives gives = vocabulary_word(word)->gives;
-	switch (value->kind) {
-	case NODE_NUMBER:
-	case NODE_CAST:
-	case NODE_BINARY:
-	case NODE_UNARY:
-		return true;
-	case NODE_NAME:
-	case NODE_CALL:
-		return gives == GIVES_COUNT || gives == GIVES_NUMBER ||
-		       str_has_prefix(word, STR("arg"));
-	case NODE_MEMBER: // an argument that is a struct has its address
-		return node_is_named(value);
-	default:
-		return false;
-	}
-}
-
 /** Its variables would have to fit on the stack beside those of another clause. */
 static bool has_big_variable(const struct bind *b, const struct script_clause *c)
 {
@@ -117,30 +90,18 @@ static bool has_big_variable(const struct bind *b, const struct script_clause *c
 		return false;
 	for (struct map_entry *e = NULL; (e = map_next(variables, e));)
 		for (const struct use *u = ((struct used_name *)e->value)->first; u; u = u->next)
-			if (u->value && !is_number(u->value))
+			if (u->value && !(u->value->expr && u->value->expr->kind == EXPR_NUMBER))
 				return true;
-	return false;
-}
-
-/** May other attach points than this have some of its probes? */
-static bool is_for_many(struct str attach)
-{
-	static const char signs[] = ",*?[";
-	for (const char *sign = signs; *sign; sign++)
-		if (str_find(attach, *sign) < attach.n)
-			return true;
 	return false;
 }
 
 /** All attach points, as they are printed. */
 static struct str attach_text(const struct bind *b, const struct script_clause *c)
 {
-	struct strbuf text = {0};
-	for (size_t i = 0; i < c->attach.n; i++) {
-		strbuf_addz(&text, i ? ", " : "");
-		strbuf_adds(&text, str_trim(print_text(b->arena, c->attach.v[i].node)));
-	}
-	return strbuf_take(&text, b->arena);
+	struct str *texts = arena_array(b->arena, struct str, c->attach.n + 1);
+	for (size_t i = 0; i < c->attach.n; i++)
+		texts[i] = str_trim(print_text(b->arena, c->attach.v[i].node));
+	return str_join(b->arena, texts, c->attach.n, ", ");
 }
 
 /** A macro's return would be the end of more than its clause. */
@@ -186,7 +147,7 @@ static void join_same_probes(const struct bind *b, struct map *taken, struct joi
 		} else {
 			// Those between it and the first one may be on some of the same probes, and
 			// all run in the order in which they are written.
-			bool are_many = is_for_many(text);
+			bool are_many = str_has(text, ",*?[");
 			if (are_many || were_many)
 				seen = (struct map){0};
 			were_many = are_many;
@@ -209,13 +170,8 @@ static bool report_early_end(const struct bind *b, const struct token *end,
 		   "this would also skip the next %s: bpftrace " DIALECT_FMT
 		   " runs only one, so btgen joins them; put the rest inside an if",
 		   kind, DIALECT_ARG(b->given->version));
-	diag_note(b->diag, tok_at(next->node->last_child->first), "the next %s is here", kind);
-	return false;
-}
-
-static bool is_only(const struct script_clause *c, enum provider_when when)
-{
-	return c->attach.n == 1 && c->attach.v[0].provider->when == when;
+	return diag_note(b->diag, tok_at(next->node->last_child->first), "the next %s is here",
+			 kind);
 }
 
 static bool join_ends(const struct bind *b, struct map *taken, struct join_plan *p,
@@ -226,7 +182,7 @@ static bool join_ends(const struct bind *b, struct map *taken, struct join_plan 
 	for (size_t i = 0;
 	     i < b->found.script.clauses.n && !dialect_has_many_begins(b->given->version); i++) {
 		const struct script_clause *c = b->found.script.clauses.v[i];
-		if (!is_only(c, when))
+		if (c->attach.n != 1 || c->attach.v[0].provider->when != when)
 			continue;
 		// After exit() in BEGIN nothing is of interest any more.
 		if (end && (tok_is(end, "return") || when == WHEN_END))
@@ -245,8 +201,7 @@ static bool join_ends(const struct bind *b, struct map *taken, struct join_plan 
 struct join_list join_points(const struct bind *b, const struct script_clause *c)
 {
 	struct join_list p = {0};
-	for (size_t i = 0; i < c->attach.n; i++) {
-		const struct script_attach *at = &c->attach.v[i];
+	vec_each(const struct script_attach, at, &c->attach) {
 		for (size_t k = 0; k < at->bound.n; k++)
 			vec_push(b->arena, &p, script_long_form(b->arena, at, at->bound.v[k]));
 		if (!at->bound.n)
@@ -260,17 +215,12 @@ struct join_list join_points(const struct bind *b, const struct script_clause *c
 static struct join_list split(const struct bind *b, const struct map *alone,
 			      const struct join_list *points)
 {
-	struct join_list ret = {0};
-	struct strbuf rest = {0};
-	for (size_t i = 0; i < points->n; i++) {
-		if (map_get(alone, points->v[i]))
-			continue;
-		strbuf_addz(&rest, rest.n ? ", " : "");
-		strbuf_adds(&rest, points->v[i]);
-	}
-	if (rest.n)
-		vec_push(b->arena, &ret, str_copy(b->arena, strbuf_str(&rest)));
-	strbuf_fini(&rest);
+	struct join_list ret = {0}, others = {0};
+	for (size_t i = 0; i < points->n; i++)
+		if (!map_get(alone, points->v[i]))
+			vec_push(b->arena, &others, points->v[i]);
+	if (others.n)
+		vec_push(b->arena, &ret, str_join(b->arena, others.v, others.n, ", "));
 	for (size_t i = 0; i < points->n; i++)
 		if (map_get(alone, points->v[i]))
 			vec_push(b->arena, &ret, points->v[i]);

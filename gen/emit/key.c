@@ -4,7 +4,7 @@
 // uses of the map can be written with that key; so is a key of an enum's type. Who reads the printed
 // map (record/mapentry.h) has the names, also of what has been unloaded, and numbers for what has none.
 #include "emit/emit_priv.h"
-#include "sema/naming.h"
+#include "sema/enumname.h"
 #include "sema/table.h"
 #include "record/mapentry.h"
 
@@ -60,7 +60,7 @@ static struct part part_of(const struct bind *b, size_t clause, struct node *n)
 	n = node_ungrouped(n);
 	if (naming_is_usym(b, clause, n))
 		return (struct part){{.type = &value_code}, true};
-	if (naming_find_enum(b, clause, n, &names) && names)
+	if (table_names_of(b, clause, n, &names) && names)
 		return (struct part){{.type = value_integer(64, true), .names = names}, true};
 	struct part ret = {shape_of_value(b, n->expr), false};
 	ret.is.has_variable = value_is_address(&ret.is) && naming_has_addresses(b, clause);
@@ -110,18 +110,12 @@ static struct value value_of(const struct bind *b, const struct node *n)
 	return shape_of_value(b, n->expr);
 }
 
-/** A number that is written out may be a value of any type. */
-static bool says_nothing(const struct keyed *k, const struct node *n)
-{
-	return n && k->has_value && node_ungrouped(n)->kind == NODE_NUMBER;
-}
-
 /** What all uses assign: the names of one enum are none for the values of another. */
 static void look_at_value(struct keyed *k, const struct node *n)
 {
 	struct value v = value_of(k->b, n);
-	if (says_nothing(k, n))
-		return;
+	if (n && k->has_value && node_ungrouped(n)->kind == NODE_NUMBER)
+		return; // one that is written out may be of any type
 	k->value = k->has_value ? common(&k->value, &v) : v;
 	k->has_value = true;
 }

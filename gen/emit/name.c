@@ -99,30 +99,18 @@ static bool is_same(const struct node *a, const struct node *b)
 	return false;
 }
 
-struct guard {
-	struct str table;
-	bool found;
-};
-
-static bool find_guard(void *ctx, struct node *n, struct node *parent)
-{
-	static const char *const names[] = {"==", "!=", NULL};
-	struct guard *g = ctx;
-	g->found |= parent && parent->kind == NODE_BINARY && tok_is_any(parent->name, names) &&
-		    n->kind == NODE_MAP && n->name && str_eq(n->name->text, g->table);
-	return !g->found;
-}
-
 /** `@count[@state[key]]`: values without a name have one key together, which is empty. */
 static void warn_of_key(struct emitter *e, const struct node *n, const struct name_lookup *name)
 {
 	struct diag_place at = tok_place(n->first);
-	struct guard guard = {.table = name->map};
+	bool is_told = false;
 	for (const struct node *c = e->in_key->child; c; c = c->next)
-		guard.found |= is_same(c, name->key); // the number is in the key, too
-	if (!guard.found)			      // nor does the script look itself
-		node_walk(e->body, find_guard, &guard);
-	if (!guard.found)
+		is_told |= is_same(c, name->key); // the number is in the key, too
+	for (const struct use *u = uses_of_map(&e->b->found.uses, name->map); u; u = u->next)
+		is_told |= u->clause == e->clause->clause && // or the script looks itself
+			   (node_is(u->node->parent, NODE_BINARY, "==") ||
+			    node_is(u->node->parent, NODE_BINARY, "!="));
+	if (!is_told)
 		vec_push(e->arena, &e->nameless, (struct nameless){at, true});
 }
 
@@ -198,8 +186,7 @@ static struct str case_format(const struct naming *p)
 {
 	struct strbuf format = {0};
 	size_t done = 0;
-	for (size_t i = 0; i < p->args.n; i++) {
-		const struct argument *arg = &p->args.v[i];
+	vec_each(const struct argument, arg, &p->args) {
 		if (!arg->letters)
 			continue;
 		strbuf_adds(&format, str_slice(p->format, done, arg->how.end - 1 - done));
@@ -217,15 +204,6 @@ static struct text *name_and_number(const struct naming *p, const struct shown *
 				    const struct text *name, const struct text *key)
 {
 	return made(p->e, s->node, "%n, %n == \"\" ? (int64)%c : 0", name, name, key);
-}
-
-static const struct text *write_call(struct naming *p)
-{
-	struct text *call = made(p->e, p->call, "%t(%t", p->call->name->text, case_format(p));
-	for (size_t k = 0; k < p->args.n; k++)
-		text_add(p->e->arena, call, made(p->e, p->call, ", %n", p->args.v[k].now));
-	text_add_words(p->e->arena, call, STR(")"));
-	return call;
 }
 
 /** Argument @i and those behind it, in all cases. */
@@ -295,7 +273,10 @@ static const struct text *make_cases(struct naming *p, size_t i)
 {
 	if (i < p->args.n)
 		return make_shown(p, i, &p->args.v[i].is);
-	return made(p->e, p->call, "%n;", write_call(p));
+	struct text *call = made(p->e, p->call, "%t(%t", p->call->name->text, case_format(p));
+	for (size_t k = 0; k < p->args.n; k++)
+		text_add(p->e->arena, call, made(p->e, p->call, ", %n", p->args.v[k].now));
+	return made(p->e, p->call, "%n);", call);
 }
 
 /** All arguments; returns the number of cases, 0 when no name is read from a table. */
@@ -378,12 +359,9 @@ const struct text *name_print(struct emitter *e, const struct node *call)
 
 // --- copies ---
 
-static bool find_map(void *ctx, struct node *n, struct node *parent)
+static bool looks_up(const struct node *n)
 {
-	bool *found = ctx;
-	(void)parent;
-	*found |= n->kind == NODE_MAP || node_is(n, NODE_CALL, "enum_name");
-	return !*found;
+	return n->kind == NODE_MAP || node_is(n, NODE_CALL, "enum_name");
 }
 
 /** Is @n, or one side of it, a name of a table? */
@@ -403,20 +381,15 @@ static bool is_name(struct emitter *e, const struct node *n)
 void name_warn_of_copy(struct emitter *e, const struct node *value)
 {
 	struct diag_place at = tok_place(value->first);
-	bool looks = false;
 	value = node_ungrouped(value);
-	if (!is_name(e, value))
-		return;
-	if (value->kind == NODE_TERNARY)
-		node_walk(value->child, find_map, &looks);
-	if (!looks)
+	if (is_name(e, value) &&
+	    !(value->kind == NODE_TERNARY && node_find(value->child, looks_up)))
 		vec_push(e->arena, &e->nameless, (struct nameless){at, false});
 }
 
 void name_warn_of_nameless(struct emitter *e)
 {
-	for (size_t i = 0; i < e->nameless.n; i++) {
-		const struct nameless *kept = &e->nameless.v[i];
+	vec_each(const struct nameless, kept, &e->nameless) {
 		if (kept->is_key)
 			diag_finding(e->b->diag, "table", DIAG_WARNING, &kept->at,
 				     "all values without an enumerator share the key \"\": add the "

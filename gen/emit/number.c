@@ -5,7 +5,6 @@
 // number beside an unsigned one loses its sign. number_held() says what a node is to bpftrace as it is
 // written; number_make() makes 64 bits of it, with a sign or without; and each operator asks for
 // what it needs. Nothing else in here knows how a number is written.
-#include "emit/division.h"
 #include "emit/emit_priv.h"
 #include "lang/vocabulary.h"
 #include "dialect/dialect.h"
@@ -26,7 +25,7 @@ static enum held held_of_sign(enum sign sign)
 static enum held held_of_type(const struct expr *x)
 {
 	struct ctype *t = ctype_strip(x->type);
-	if (!emit_is_number_type(t))
+	if (!ctype_is_number(t))
 		return held_of_sign(x->sign);
 	if (t->is_signed)
 		return HELD_SIGNED;
@@ -117,7 +116,7 @@ static enum held held_of_name(const struct emitter *e, const struct node *n)
 	if ((x->sign == SIGN_UNSIGNED || x->sign == SIGN_NONE) && !never_falls(e, n))
 		return HELD_OPEN;
 	struct ctype *t = ctype_strip(x->type); // of what it was given last
-	bool is_of_type = emit_is_number_type(t) && (t->is_signed || x->sign != SIGN_SIGNED);
+	bool is_of_type = ctype_is_number(t) && (t->is_signed || x->sign != SIGN_SIGNED);
 	return is_of_type ? held_of_type(x) : held_of_sign(x->sign);
 }
 
@@ -432,14 +431,6 @@ static void emit_binary(struct emitter *e, const struct node *n, const struct te
 	}
 }
 
-/** Its key cannot stand there twice, as in @x[k] = @x[k] - y. */
-static void warn_of_lost_sign(struct emitter *e, const struct node *map)
-{
-	e->good &= diag_finding(
-	    e->b->diag, "sign", DIAG_WARNING, tok_at(map->first),
-	    "bpftrace before 0.24 loses the sign here: assign the key to a variable first");
-}
-
 /**
  * What a name is given that may be negative elsewhere; @x += y makes an unsigned map whatever y is.
  * A variable that begins as a narrow number stays one: 0.17 drops what is assigned to it later, 0.23
@@ -471,7 +462,11 @@ static const struct text *emit_kept(struct emitter *e, const struct node *n,
 	if (!is_compound || target->kind != NODE_MAP)
 		return NULL;
 	if (expr_effect(target) > EFFECT_READS) {
-		warn_of_lost_sign(e, target);
+		// Its key cannot stand there twice, as in @x[k] = @x[k] - y.
+		e->good &=
+		    diag_finding(e->b->diag, "sign", DIAG_WARNING, tok_at(target->first),
+				 "bpftrace before 0.24 loses the sign here: assign the key to "
+				 "a variable first");
 		return NULL;
 	}
 	return made(e, n, "%n = %n %t (%n)", children[0], operand(e, target, children[0]),
@@ -484,12 +479,12 @@ static const struct text *emit_cast(struct emitter *e, const struct node *n,
 {
 	const struct node *value = n->child->next;
 	const struct ctype *t = ctype_strip(n->expr->type);
-	if (!emit_is_number_type(t))
+	if (!ctype_is_number(t))
 		return NULL;
 	const struct ctype *of = ctype_strip(value->expr->type);
 	bool is_signed = children[1]->held == HELD_SIGNED;
 	bool is_narrow = children[1]->bits ? children[1]->bits <= t->size * 8
-					   : emit_is_number_type(of) && of->is_signed &&
+					   : ctype_is_number(of) && of->is_signed &&
 						 of->size <= t->size && !children[1]->is_whole;
 	bool is_fitting = t->is_signed && t->size < 8 && is_signed && is_narrow;
 	if (is_fitting || (t->is_signed && t->size == 8 && is_signed && children[1]->is_made))
@@ -523,22 +518,18 @@ const struct text *number_operator(struct emitter *e, const struct node *n,
 
 // --- choices ---
 
-static bool find_branch(void *ctx, struct node *n, struct node *parent)
+static bool is_branch(const struct node *n)
 {
-	(void)parent;
-	*(bool *)ctx |= n->kind == NODE_MAP || n->kind == NODE_TERNARY ||
-			node_is(n, NODE_BINARY, "&&") || node_is(n, NODE_BINARY, "||");
-	return true;
+	return n->kind == NODE_MAP || n->kind == NODE_TERNARY || node_is(n, NODE_BINARY, "&&") ||
+	       node_is(n, NODE_BINARY, "||");
 }
 
 bool number_sums_choice(struct emitter *e, const struct node *n)
 {
 	struct node *yes = n->child->next, *no = yes->next;
-	bool found = false;
 	if (!e->b->given->files || !dialect_confuses_choices(e->b->given->version))
 		return false;
-	node_walk(yes, find_branch, &found);
-	node_walk(no, find_branch, &found);
+	bool found = node_find(yes, is_branch) || node_find(no, is_branch);
 	// The condition stands twice, and both parts are computed.
 	if (!found || (expr_effect(n->child) < EFFECT_CLOCK && expr_effect(yes) < EFFECT_CHANGES &&
 		       expr_effect(no) < EFFECT_CHANGES))

@@ -40,14 +40,6 @@ static struct str spell_member(struct emitter *e, const struct node *n)
 	return n->name->text;
 }
 
-static void add_token(struct emitter *e, struct text *to, const struct token *t, struct str text)
-{
-	struct token *copy = arena_new(e->arena, struct token);
-	*copy = *t;
-	copy->text = text;
-	text_add_tokens(e->arena, to, copy, copy, NULL);
-}
-
 /** The member @name of @of, with an arrow in place of a dot if @is_arrow. */
 static struct text *write_named(struct emitter *e, const struct node *n, const struct text *of,
 				struct str name, bool is_arrow)
@@ -56,10 +48,13 @@ static struct text *write_named(struct emitter *e, const struct node *n, const s
 	struct text *t = text_new(e->arena, n->first, true);
 	text_add(e->arena, t, of);
 	for (;; op = op->next) {
-		add_token(e, t, op,
-			  op == n->name				   ? name
-			  : is_arrow && op == n->child->last->next ? STR("->")
-								   : op->text);
+		struct token *copy = arena_new(e->arena, struct token);
+		*copy = *op;
+		if (op == n->name)
+			copy->text = name;
+		else if (is_arrow && op == n->child->last->next)
+			copy->text = STR("->");
+		text_add_tokens(e->arena, t, copy, copy, NULL);
 		if (op == n->last)
 			break;
 	}
@@ -149,17 +144,12 @@ static const struct text *read_string(struct emitter *e, const struct node *n, c
 	return made(e, n, "str(%n, %u)", s->address, length);
 }
 
-static bool is_whole_width(unsigned bits)
-{
-	return bits == 8 || bits == 16 || bits == 32;
-}
-
 /** A signed number, of which bpftrace has @value: some versions with the sign, others without. */
 static struct text *read_signed(struct emitter *e, const struct node *n, const struct text *value)
 {
 	const struct expr *x = n->expr;
 	unsigned bits = x->bit_size ? x->bit_size : (unsigned)ctype_strip(x->type)->size * 8;
-	if (!x->bit_size || is_whole_width(bits))
+	if (!x->bit_size || bits == 8 || bits == 16 || bits == 32)
 		return bits == 64 ? made(e, n, "(int64)%n", value)
 				  : made(e, n, "(int64)(int%u)%n", (uint64_t)bits, value);
 	uint64_t sign = (uint64_t)1 << (bits - 1);
@@ -208,15 +198,10 @@ static struct text *read_by_address(struct emitter *e, const struct node *n, str
 	struct ctype *to = ctype_pointee(t);
 	struct str name = to && ctype_is_aggregate(to) ? types_pointer(e, t) : STR("");
 	if (!name.n)
-		return t->is_signed && emit_is_number_type(t) ? read_signed(e, n, value) : value;
+		return t->is_signed && ctype_is_number(t) ? read_signed(e, n, value) : value;
 	// Its value may be kept and followed.
 	return want == WANT_POINTER ? made(e, n, "((%t)%n)", name, value)
 				    : made(e, n, "(%t)%n", name, value);
-}
-
-static bool is_readable_size(const struct ctype *t)
-{
-	return t->size == 1 || t->size == 2 || t->size == 4 || t->size == 8;
 }
 
 /** What must stand there for the place or value @n; NULL when it is right as it is. */
@@ -235,10 +220,10 @@ static const struct text *read_spot(struct emitter *e, const struct node *n, con
 		return size == 0 || x->is_value || want == WANT_WHOLE
 			   ? NULL
 			   : read_string(e, n, s, want, size);
-	if (x->by_address && x->bit_size && emit_is_number_type(t))
+	if (x->by_address && x->bit_size && ctype_is_number(t))
 		return read_far_bits(e, n, s->address, t);
-	if (x->by_address && !x->bit_size && (emit_is_number_type(t) || t->kind == CTYPE_POINTER) &&
-	    is_readable_size(t))
+	if (x->by_address && !x->bit_size && (ctype_is_number(t) || t->kind == CTYPE_POINTER) &&
+	    ctype_is_word(t->size))
 		return read_by_address(e, n, t, s->address, want);
 	if (x->by_address && ctype_is_aggregate(t))
 		return read_whole(e, n, s->address);
@@ -251,7 +236,7 @@ static const struct text *read_spot(struct emitter *e, const struct node *n, con
 			       STR_ARG(n->name->text));
 		return NULL;
 	}
-	if (!emit_is_number_type(t) || !t->is_signed || (!x->bit_size && t->size >= 8))
+	if (!ctype_is_number(t) || !t->is_signed || (!x->bit_size && t->size >= 8))
 		return NULL;
 	return read_signed(e, n, s->as_written);
 }

@@ -117,7 +117,7 @@ static struct str probe_of(const struct bind *b, const struct attach_clause *c)
 				  STR_ARG(c->probes.v[0].probe->provider),
 				  STR_ARG(c->probes.v[0].probe->name));
 	struct str text = str_trim(print_text(b->arena, at->node));
-	if (c->probes.n || str_find(text, '*') < text.n || str_find(text, '?') < text.n)
+	if (c->probes.n || str_has(text, "*?"))
 		return STR("");
 	if (at->fields.n >= 2 && provider_is_function(at->provider))
 		return str_printf(b->arena, STR_FMT ":" STR_FMT, STR_ARG(at->kind),
@@ -162,20 +162,13 @@ static struct text *write_call(struct printing *g, size_t number)
 	return call;
 }
 
-static bool count_map(void *ctx, struct node *n, struct node *parent)
-{
-	(void)parent;
-	*(unsigned *)ctx += n->kind == NODE_MAP;
-	return true;
-}
-
 /** How long strings may be where all that is printed must fit on a small stack. */
 static void limit_strings(const struct printing *g)
 {
 	const struct bind *b = g->e->b;
 	unsigned strings = 0, n_maps = 1; // that of KEY
-	node_walk(g->call, count_map,
-		  &n_maps); // each is looked up by a key that is there, too
+	for (const struct node *n = g->call; n; n = node_next(g->call, n))
+		n_maps += n->kind == NODE_MAP; // each is looked up by a key that is there, too
 	unsigned bytes = (unsigned)(g->numbers.n + g->e->n_variables + n_maps + 1) * 8;
 	for (size_t i = 0; i < g->texts.n; i++) {
 		unsigned n = strings_printed(g->texts.v[i].node);

@@ -9,22 +9,18 @@
 #include "dialect/dialect.h"
 
 /** A script may add names of its own to a table, and nothing else. */
-static bool holds_names(const struct bind *b, const struct use *use)
-{
-	const struct expr *x = use->value ? use->value->expr : NULL;
-	bool may_be_text = use->value && (!x || x->kind == EXPR_OPEN || x->kind == EXPR_TEXT);
-	return !(use->does & USE_WRITES) || may_be_text ||
-	       diag_finding(b->diag, "table", DIAG_ERROR, tok_at(use->at),
-			    "@" STR_FMT " is a table of names: another map needs another name",
-			    STR_ARG(use->name));
-}
-
-/** Does the script use @map as a table? */
 static bool check_uses(const struct bind *b, struct str map)
 {
-	for (const struct use *u = uses_of_map(&b->found.uses, map); u; u = u->next)
-		if (!holds_names(b, u))
+	for (const struct use *u = uses_of_map(&b->found.uses, map); u; u = u->next) {
+		const struct expr *x = u->value ? u->value->expr : NULL;
+		bool may_be_text = u->value && (!x || x->kind == EXPR_OPEN || x->kind == EXPR_TEXT);
+		if ((u->does & USE_WRITES) && !may_be_text &&
+		    !diag_finding(b->diag, "table", DIAG_ERROR, tok_at(u->at),
+				  "@" STR_FMT
+				  " is a table of names: another map needs another name",
+				  STR_ARG(u->name)))
 			return false;
+	}
 	return true;
 }
 
@@ -63,10 +59,7 @@ static bool add_table(struct emitter *e, struct bind_table *w, struct code *begi
 
 static struct bind_enum_table *find_table(struct emitter *e, struct str map)
 {
-	for (size_t i = 0; i < e->b->made->enum_tables.n; i++)
-		if (str_eq(e->b->made->enum_tables.v[i].map, map))
-			return &e->b->made->enum_tables.v[i];
-	return NULL;
+	return vec_find(struct bind_enum_table, t, &e->b->made->enum_tables, str_eq(t->map, map));
 }
 
 void tables_read(struct emitter *e, struct str map)
@@ -164,8 +157,7 @@ bool tables_add(struct emitter *e)
 	bool good = true;
 	for (size_t i = 0; i < b->found.tables.n; i++)
 		vec_push(b->arena, &b->made->tables, b->found.tables.v[i]);
-	for (size_t i = 0; i < b->made->enum_tables.n; i++) {
-		const struct bind_enum_table *t = &b->made->enum_tables.v[i];
+	vec_each(const struct bind_enum_table, t, &b->made->enum_tables) {
 		struct bind_table w = {.map = t->map, .type = t->type, .place = t->at};
 		if (!t->is_read)
 			continue;

@@ -49,7 +49,7 @@ static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 static const char *scalar_name(struct arena *a, struct ctype *t, bool is_bare)
 {
 	bool is_signed = t->is_signed && t->kind != CTYPE_BOOL;
-	if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
+	if (!ctype_is_word(t->size))
 		return NULL;
 	unsigned bits = (unsigned)t->size * 8;
 	if (is_signed && bits < 64 && !is_bare)
@@ -78,7 +78,7 @@ static bool use_type(struct emitter *e, const struct node *n, bool is_cast,
 		spelling =
 		    arena_printf(a, "%s " STR_FMT, t->kind == CTYPE_UNION ? "union" : "struct",
 				 STR_ARG(word_spell(a, tag).s));
-	} else if (t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL)) {
+	} else if (ctype_is_number(t)) {
 		spelling = scalar_name(a, t, stars || !is_cast);
 	}
 	static const char all[] = "********";

@@ -31,6 +31,7 @@ bool parse_add(struct node *parent, struct node *child)
 	else
 		parent->child = child;
 	parent->last_child = child;
+	child->parent = parent;
 	if (parent->height <= child->height)
 		parent->height = child->height + 1;
 	return true;

@@ -127,10 +127,7 @@ struct str script_attach_name(struct arena *a, const struct script_attach *at)
 
 bool script_has_event(const struct script_clause *c)
 {
-	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider->whose != OF_TRACE)
-			return true;
-	return false;
+	return vec_any(const struct script_attach, at, &c->attach, at->provider->whose != OF_TRACE);
 }
 
 static void add_arg(struct collector *k, struct token *t)
@@ -153,10 +150,8 @@ static void add_opaque(struct collector *k, const struct node *n)
 	}
 }
 
-static bool collect(void *ctx, struct node *n, struct node *parent)
+static void collect(struct collector *k, struct node *n)
 {
-	struct collector *k = ctx;
-	(void)parent;
 	if (n->kind == NODE_NAME)
 		add_arg(k, n->name);
 	else if (n->kind == NODE_OPAQUE)
@@ -165,7 +160,6 @@ static bool collect(void *ctx, struct node *n, struct node *parent)
 		vec_push(k->arena, &k->clause->named_args, n);
 	else if (n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "vars"))
 		vec_push(k->arena, &k->clause->named_vars, n);
-	return true;
 }
 
 /** fn and macro, too: they have no attach points. */
@@ -177,7 +171,8 @@ static void add_clause(struct arena *a, struct script *s, struct node *clause)
 	for (struct node *n = clause->child; n; n = n->next) {
 		struct script_attach at = {.node = n};
 		if (n->kind != NODE_ATTACH) {
-			node_walk(n, collect, &k);
+			for (struct node *in = n; in; in = node_next(n, in))
+				collect(&k, in);
 			continue;
 		}
 		script_split_attach(a, &at, NULL);

@@ -35,17 +35,19 @@ struct node *node_ungrouped(const struct node *n)
 	return (struct node *)n; // as its parent has it
 }
 
-static void walk(struct node *n, struct node *parent,
-		 bool (*visit)(void *ctx, struct node *n, struct node *parent), void *ctx)
+struct node *node_next(const struct node *root, const struct node *n)
 {
-	if (!visit(ctx, n, parent))
-		return;
-	for (struct node *c = n->child; c; c = c->next)
-		walk(c, n, visit, ctx);
+	if (n->child)
+		return n->child;
+	while (n != root && !n->next)
+		n = n->parent;
+	return n == root ? NULL : n->next;
 }
 
-void node_walk(const struct node *n, bool (*visit)(void *ctx, struct node *n, struct node *parent),
-	       void *ctx)
+const struct node *node_find(const struct node *n, bool (*is)(const struct node *n))
 {
-	walk((struct node *)n, NULL, visit, ctx);
+	const struct node *root = n;
+	while (n && !is(n))
+		n = node_next(root, n);
+	return n;
 }

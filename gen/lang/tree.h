@@ -76,6 +76,9 @@ enum node_kind {
 #define FIXED
 #else
 #define FIXED const
+/** The first of @n and all below it, parents first, for which @is holds; NULL: none. */
+const struct node *node_find(const struct node *n, bool (*is)(const struct node *n));
+
 #endif
 
 struct node {
@@ -84,6 +87,7 @@ struct node {
 	FIXED unsigned height; /**< 0 without children; bounded, so that a walk can recurse */
 	struct token *FIXED first, *FIXED last; /**< its tokens, both included */
 	struct token *FIXED name;		/**< see its kind */
+	struct node *FIXED parent;		/**< NULL: of the program */
 	struct node *FIXED child;		/**< the first one */
 	struct node *FIXED next;		/**< the next child of the same parent */
 	struct node *FIXED last_child;		/**< the last child */
@@ -107,10 +111,13 @@ struct str node_text(const struct node *n);
 struct node *node_ungrouped(const struct node *n);
 
 /**
- * Calls @visit for @n and all below it, parents first, with the parent of each (NULL for @n). Below
- * a node for which it returns false it does not go.
+ * The node behind @n among @root and all below it, parents first; NULL behind the last.
+ *
+ *	for (struct node *n = root; n; n = node_next(root, n))
  */
-void node_walk(const struct node *n, bool (*visit)(void *ctx, struct node *n, struct node *parent),
-	       void *ctx);
+struct node *node_next(const struct node *root, const struct node *n);
+
+/** The first of @n and all below it, parents first, for which @is holds; NULL: none. */
+const struct node *node_find(const struct node *n, bool (*is)(const struct node *n));
 
 #endif

@@ -42,19 +42,19 @@ static bool is_known_call(const struct script *s, const struct node *call)
 
 static unsigned does_in_call(const struct finder *f, const struct use *u, bool *is_whole)
 {
-	const struct node *call = u->parent;
+	const struct node *call = u->node->parent;
 	unsigned does = call->child == u->node ? vocabulary_word(node_text(call))->does : 0;
 	bool is_given = !is_known_call(f->script, call);
 	*is_whole = !u->node->child && (does || is_given);
 	return is_given ? USE_READ | USE_GIVEN : does ? does : USE_READ;
 }
 
-/** What is done with the map or variable @u->node; @above: the parent of its parent. */
-static void classify(const struct finder *f, struct use *u, const struct node *above)
+/** What is done with the map or variable @u->node. */
+static void classify(const struct finder *f, struct use *u)
 {
-	const struct node *parent = u->parent;
+	const struct node *parent = u->node->parent;
 	bool is_first = parent->child == u->node;
-	bool is_statement = above && above->kind == NODE_EXPRESSION;
+	bool is_statement = parent->parent->kind == NODE_EXPRESSION;
 	if (parent->kind == NODE_ASSIGN && is_first) {
 		u->does = tok_is(parent->name, "=") ? USE_SET : USE_ADD;
 		u->value = u->node->next;
@@ -100,19 +100,18 @@ static void add_opaque(struct finder *f, struct node *n)
 }
 
 /** @is_given: it is in what a macro or an unknown function is given. */
-static void look(struct finder *f, struct node *n, const struct node *parent,
-		 const struct node *above, bool is_given)
+static void look(struct finder *f, struct node *n, bool is_given)
 {
-	struct use u = {.clause = f->clause, .node = n, .parent = parent, .at = n->first};
+	struct use u = {.clause = f->clause, .node = n, .at = n->first};
 	const struct node *clause = f->clause->node; // of a macro parameters stand for other maps
 	bool is_parameter = clause->kind == NODE_MACRO && script_is_parameter(clause, n);
 	if (n->kind == NODE_MAP && !is_parameter) {
 		u.name = n->name ? n->name->text : STR("");
-		classify(f, &u, above);
+		classify(f, &u);
 		add(f->uses->arena, &f->uses->maps, &u);
 	} else if (n->kind == NODE_VARIABLE) {
 		u.name = node_text(n);
-		classify(f, &u, above);
+		classify(f, &u);
 		u.does |= is_given ? USE_GIVEN : 0;
 		add(f->uses->arena, variables_of(f->uses, f->clause), &u);
 	} else if (n->kind == NODE_OPAQUE) {
@@ -120,7 +119,7 @@ static void look(struct finder *f, struct node *n, const struct node *parent,
 	}
 	is_given |= n->kind == NODE_CALL && !is_known_call(f->script, n);
 	for (struct node *c = n->child; c; c = c->next)
-		look(f, c, n, parent, is_given);
+		look(f, c, is_given);
 }
 
 void uses_find(struct arena *a, const struct script *s, struct uses *ret)
@@ -136,7 +135,7 @@ void uses_find(struct arena *a, const struct script *s, struct uses *ret)
 		f.clause = s->clauses.v[i];
 		for (struct node *n = f.clause->node->child; n; n = n->next)
 			if (n->kind != NODE_ATTACH)
-				look(&f, n, f.clause->node, NULL, false);
+				look(&f, n, false);
 	}
 }
 
@@ -162,8 +161,6 @@ const struct map *uses_variables(const struct uses *u, const struct script_claus
 bool use_is_in(const struct use *u, enum provider_when when)
 {
 	const struct script_clause *c = u->clause;
-	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider->when != when)
-			return false;
-	return c->attach.n > 0;
+	return c->attach.n &&
+	       !vec_any(const struct script_attach, at, &c->attach, at->provider->when != when);
 }

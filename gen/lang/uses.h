@@ -20,10 +20,9 @@
 struct use {
 	struct str name;
 	const struct script_clause *clause;
-	struct node *node;	   /**< NODE_MAP or NODE_VARIABLE; or a NODE_OPAQUE that names it */
-	const struct node *parent; /**< of the node */
-	const struct token *at;	   /**< where the name is */
-	unsigned does;		   /**< USE_* */
+	struct node *node;	/**< NODE_MAP or NODE_VARIABLE; or a NODE_OPAQUE that names it */
+	const struct token *at; /**< where the name is */
+	unsigned does;		/**< USE_* */
 	bool is_whole; /**< all of a map: print(@m), delete(@m, key), a loop over it, USE_OPAQUE */
 	struct node *value; /**< what is assigned to it, or NULL */
 	struct use *next;   /**< of the same name */

@@ -67,13 +67,7 @@ const char *vocabulary_nearest_provider(struct str wanted)
 
 static bool has_number_after(struct str word, const char *prefix)
 {
-	if (!str_has_prefix(word, str_from(prefix)))
-		return false;
-	struct str digits = str_from_offset(word, str_from(prefix).n);
-	for (size_t i = 0; i < digits.n; i++)
-		if (digits.p[i] < '0' || digits.p[i] > '9')
-			return false;
-	return digits.n > 0;
+	return str_take(&word, str_from(prefix)) && str_is_digits(word);
 }
 
 #define STACK_MODES                                                                                \

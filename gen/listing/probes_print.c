@@ -42,10 +42,7 @@ void probes_add_signature(struct strbuf *b, struct arena *a, const struct sdt_pr
 	strbuf_addc(b, ':');
 	strbuf_add_printable(b, p->name);
 	strbuf_addc(b, '(');
-	for (size_t i = 0; i < pa->n_args; i++) {
-		strbuf_addz(b, i ? ", " : "");
-		strbuf_add_printable(b, probearg_declaration(a, &pa->args[i]));
-	}
+	strbuf_add_printable(b, probearg_list(a, pa->args, pa->n_args));
 	strbuf_addc(b, ')');
 }
 

@@ -212,16 +212,6 @@ static void add_argument(struct lock *l, struct diag_place at, struct str probe,
 
 static const struct diag_place nowhere;
 
-static struct str signature(struct arena *a, const struct probeargs *pa)
-{
-	struct strbuf b = {0};
-	for (size_t i = 0; i < pa->n_args; i++) {
-		strbuf_addz(&b, i ? ", " : "");
-		strbuf_adds(&b, probearg_declaration(a, &pa->args[i]));
-	}
-	return strbuf_take(&b, a);
-}
-
 /** All names of the enum, also those that have the value of another one. */
 static void add_enum(struct lock *l, struct ctype *t)
 {
@@ -238,8 +228,7 @@ static void add_enum(struct lock *l, struct ctype *t)
 
 void lock_add_build(struct lock *l, struct targetfiles *files)
 {
-	for (size_t i = 0; i < files->list.n; i++) {
-		struct targetfile *tf = &files->list.v[i];
+	vec_each(struct targetfile, tf, &files->list) {
 		const struct sdt_list *list = targetfile_probes(files, tf);
 		for (size_t k = 0; k < list->n_probes; k++) {
 			struct str probe = probe_text(l->arena, &list->probes[k]);
@@ -247,7 +236,7 @@ void lock_add_build(struct lock *l, struct targetfiles *files)
 			struct img *unused;
 			probeargs_read(&tf->bin, files->signatures, &list->probes[k], &pa);
 			add(l, nowhere, "probe", probe, STR(""), lock_probe(l->arena, &pa))
-			    ->signature = signature(l->arena, &pa);
+			    ->signature = probearg_list(l->arena, pa.args, pa.n_args);
 			for (size_t n = 0; n < pa.n_args; n++) {
 				const struct probearg *arg = &pa.args[n];
 				add_argument(l, nowhere, probe, n, arg);
@@ -476,9 +465,8 @@ static void add_names(struct lock *l, const struct enumtab *tab, struct diag_pla
 		    lock_enumerator(l->arena, tab->is_signed, tab->items[n].value));
 }
 
-static bool add_node(void *ctx, struct node *n, struct node *parent)
+static void add_node(struct collector *k, struct node *n)
 {
-	struct collector *k = ctx;
 	const struct expr *e = n->expr;
 	if (n->kind == NODE_CALL && (tok_is(n->name, "sizeof") || tok_is(n->name, "offsetof")))
 		add_size(k, n);
@@ -489,7 +477,7 @@ static bool add_node(void *ctx, struct node *n, struct node *parent)
 	if ((n->kind == NODE_NAME || n->kind == NODE_CALL) && tok_is(n->name, "retval"))
 		add_result(k, n);
 	if (!e)
-		return true;
+		return;
 	const struct expr *from =
 	    n->kind == NODE_INDEX || node_is(n, NODE_UNARY, "*") ? n->child->expr : NULL;
 	struct ctype *place = from ? ctype_strip(from->type) : NULL; // a pointer or an array
@@ -504,9 +492,8 @@ static bool add_node(void *ctx, struct node *n, struct node *parent)
 	} else if (n->kind == NODE_NAME && e->enumerator_of) {
 		add_enumerator(k, n);
 	}
-	if (e->kind == EXPR_AGGREGATE && e->type && parent && parent->kind == NODE_CALL)
+	if (e->kind == EXPR_AGGREGATE && e->type && n->parent->kind == NODE_CALL)
 		add_members(k, n, NULL, STR(""), e->type, 0);
-	return true;
 }
 
 void lock_add_script(const struct bind *b)
@@ -521,7 +508,9 @@ void lock_add_script(const struct bind *b)
 			add_probe(&k, &k.clause->probes.v[n]);
 		for (size_t n = 0; n < k.clause->clause->attach.n && !k.clause->is_wrong; n++)
 			add_function(&k, &k.clause->clause->attach.v[n]);
-		node_walk(k.clause->clause->node, add_node, &k);
+		struct node *clause = k.clause->clause->node;
+		for (struct node *n = clause; n; n = node_next(clause, n))
+			add_node(&k, n);
 	}
 }
 

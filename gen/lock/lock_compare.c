@@ -51,8 +51,7 @@ static bool find_match(struct comparison *c, const struct key *key, struct attac
 	size_t colon = str_find(key->subject, ':');
 	struct str provider = str_slice(key->subject, 0, colon),
 		   name = str_from_offset(key->subject, colon + 1);
-	for (size_t i = 0; i < c->b->given->files->list.n; i++) {
-		struct targetfile *tf = &c->b->given->files->list.v[i];
+	vec_each(struct targetfile, tf, &c->b->given->files->list) {
 		*ret = (struct attach_match){
 		    tf, sdt_find_named(targetfile_probes(c->b->given->files, tf), provider, name)};
 		if (ret->probe)

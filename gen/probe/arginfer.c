@@ -177,11 +177,8 @@ void arginfer_site(struct dwsrc *src, const struct dwsite *scope, unsigned machi
 static bool has_type(struct arena *a, const struct argloc_candidates *c, struct str name,
 		     struct ctype *type)
 {
-	for (size_t i = 0; i < c->list.n; i++)
-		if ((!name.n || str_eq(c->list.v[i].name, name)) &&
-		    argtype_is_same(a, c->list.v[i].type, type))
-			return true;
-	return false;
+	return vec_any(const struct argloc_candidate, one, &c->list,
+		       (!name.n || str_eq(one->name, name)) && argtype_is_same(a, one->type, type));
 }
 
 /**

@@ -102,8 +102,7 @@ static void find_kind(struct argloc_var *v)
 	}
 }
 
-/** Forms that have one location, not a list of them by address. */
-static bool is_one_location(Dwarf_Attribute *at)
+bool argloc_is_one(Dwarf_Attribute *at)
 {
 	unsigned form = dwarf_whatform(at);
 	return form == DW_FORM_exprloc || form == DW_FORM_block || form == DW_FORM_block1 ||
@@ -142,7 +141,7 @@ void argloc_locate(struct argloc *l, struct argloc_var *v)
 	ctype_size(v->type, &part.whole);
 	part.size = part.size ? part.size : part.whole;
 	if (dwarf_attr_integrate(&v->die, DW_AT_location, &at)) {
-		v->is_everywhere = is_one_location(&at);
+		v->is_everywhere = argloc_is_one(&at);
 		if (dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) >= 1)
 			locexpr_read(l->src->arena, &at, ops, n, &l->frame, &part, &v->at);
 	} else if (dwarf_attr_integrate(&v->die, DW_AT_const_value, &at)) {
@@ -192,11 +191,8 @@ static void add_one(struct argloc *l, const struct sdtarg *operand, struct str n
 		    struct ctype *declared, struct argloc_candidates *ret)
 {
 	struct arena *a = l->src->arena;
-	struct ctype *bare = ctype_strip(declared);
 	// Where a reference is, there is the address of what it refers to.
-	struct ctype *type = bare && bare->kind == CTYPE_REFERENCE && bare->of
-				 ? ctype_new_pointer(a, bare->of, 8)
-				 : argtype_of_value(a, declared);
+	struct ctype *type = argtype_of_value(a, ctype_as_pointer(a, declared));
 	if (!name.n || ret->list.n >= MAX_CANDIDATES || !argtype_fits(type, operand))
 		return;
 	for (size_t i = 0; i < ret->list.n; i++)
@@ -278,8 +274,7 @@ static void add_at(struct argloc *l, const struct sdtarg *operand, struct str na
 static void find_memory(struct argloc *l, const struct sdtarg *operand, int base,
 			struct argloc_candidates *ret)
 {
-	for (size_t i = 0; i < l->vars.n; i++) {
-		const struct argloc_var *v = &l->vars.v[i];
+	vec_each(const struct argloc_var, v, &l->vars) {
 		struct ctype *t = ctype_strip(v->type);
 		uint64_t size;
 		if (!t || v->reg != base)
@@ -309,8 +304,7 @@ const struct argloc_var *argloc_variable(const struct argloc *l, struct str name
 {
 	static const struct argloc_var unknown;
 	const struct argloc_var *found = NULL;
-	for (size_t i = 0; i < l->vars.n; i++) {
-		const struct argloc_var *v = &l->vars.v[i];
+	vec_each(const struct argloc_var, v, &l->vars) {
 		if (!str_eq(v->name, name) || (v->line && v->line > l->scope->line))
 			continue;
 		// clang has the variables of all catch clauses of a block in that block.

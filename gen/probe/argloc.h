@@ -61,6 +61,8 @@ void argloc_init(struct argloc *ret, struct dwsrc *src, const struct dwsite *sco
 void argloc_move(const struct argloc *l, uint64_t pc, struct dwsite *scope, struct argloc *ret);
 /** Where @v is at the address of @l, which may be another one than where @v was found. */
 void argloc_locate(struct argloc *l, struct argloc_var *v);
+/** Has a variable that location everywhere, not one of a list of them by address? */
+bool argloc_is_one(Dwarf_Attribute *at);
 /** Adds the candidates for @operand, each name and type once. */
 void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret);
 /**

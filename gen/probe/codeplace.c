@@ -24,11 +24,6 @@ struct finder {
 	VEC(struct codeplace) mangled; // of another name than that symbol
 };
 
-static struct str base_of(struct str symbol)
-{
-	return str_slice(symbol, 0, str_find(symbol, '.'));
-}
-
 /** As written; that of Rust's newer mangling the debug information has. */
 static struct str name_of(struct finder *f, const struct img_symbol *sym)
 {
@@ -44,7 +39,7 @@ static struct str name_of(struct finder *f, const struct img_symbol *sym)
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
-	struct str base = base_of(sym->name);
+	struct str base = str_slice(sym->name, 0, str_find(sym->name, '.'));
 	bool is_exact = str_eq(sym->name, f->name), is_base = base.n && str_eq(base, f->name);
 	bool may_fit = !is_base && demangle_may_fit(f->name, sym->name);
 	struct str name = may_fit ? name_of(f, sym) : STR("");
@@ -193,8 +188,7 @@ static struct str whole_path(struct arena *a, struct str dir, struct str path)
 		path = str_printf(a, STR_FMT "/" STR_FMT, STR_ARG(dir), STR_ARG(path));
 	bool is_absolute = str_has_prefix(path, STR("/"));
 	for (struct str rest = path; rest.n;) {
-		struct str part = str_slice(rest, 0, str_find(rest, '/'));
-		rest = str_from_offset(rest, part.n + 1);
+		struct str part = str_take_until(&rest, '/');
 		if (!part.n || str_eqz(part, "."))
 			continue;
 		if (n == sizeof(parts) / sizeof(parts[0]))
@@ -231,10 +225,7 @@ static bool find_files(struct line_finder *f, Dwarf_Die *unit)
 	for (size_t i = 0; i < n; i++) {
 		const char *name = dwarf_filesrc(files, i, NULL, NULL);
 		struct str path = str_from(name);
-		size_t slash = f->file.n;
-		while (slash && f->file.p[slash - 1] != '/')
-			slash--;
-		if (!name || !str_has_suffix(path, str_from_offset(f->file, slash)))
+		if (!name || !str_has_suffix(path, str_base(f->file)))
 			continue;
 		path = whole_path(f->src->arena, str_from(dir), path);
 		if (!ends_in(path, f->file))
@@ -272,16 +263,6 @@ static void read_row(struct line_finder *f, Dwarf_Line *l, bool is_end, struct r
 	ret->line = ret->path && !is_end && line > 0 ? (unsigned)line : 0;
 }
 
-/** The file that has code at @r is the one that is meant, unless there was another. */
-static void note_file(struct line_finder *f, const struct row *r)
-{
-	struct str path = str_from(r->path);
-	if (!f->ret->file.n)
-		f->ret->file = path;
-	else if (!str_eq(path, f->ret->file))
-		f->ret->other = path;
-}
-
 static void add_row(struct line_finder *f, const struct row *r, const struct row *before)
 {
 	uint64_t off;
@@ -289,7 +270,11 @@ static void add_row(struct line_finder *f, const struct row *r, const struct row
 	// Of functions that the linker has removed there is no code.
 	if (!img_read_code(f->src->img, r->addr, &byte, 1, &off))
 		return;
-	note_file(f, r);
+	struct str path = str_from(r->path);
+	if (!f->ret->file.n)
+		f->ret->file = path;
+	else if (!str_eq(path, f->ret->file))
+		f->ret->other = path;
 	if (r->line > f->last && (!f->ret->next || r->line < f->ret->next))
 		f->ret->next = r->line;
 	if (r->line < f->first || r->line > f->last)

@@ -6,6 +6,7 @@
 #include "dwarf/dwload.h"
 #include "dwarf/dwsite.h"
 #include "elf/imgsym.h"
+#include "probe/argloc.h"
 
 int funcargs_register(unsigned machine, int number)
 {
@@ -30,20 +31,6 @@ struct place {
 	enum place_kind kind;
 	int number; // of the argument register, -1: it is none
 };
-
-static bool has_list(Dwarf_Attribute *attr)
-{
-	switch (dwarf_whatform(attr)) {
-	case DW_FORM_exprloc:
-	case DW_FORM_block:
-	case DW_FORM_block1:
-	case DW_FORM_block2:
-	case DW_FORM_block4:
-		return false;
-	default:
-		return true;
-	}
-}
 
 /** As clang has a bool: the low bits of a register. */
 static bool is_narrowed(const Dwarf_Op *ops, size_t n)
@@ -85,7 +72,7 @@ static struct place find_place(Dwarf_Die *function, Dwarf_Die *die, Dwarf_Addr a
 	} else if (is_narrowed(ops, n) ||
 		   (n == 1 && ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)) {
 		int reg = ops[0].atom - (n > 1 ? DW_OP_breg0 : DW_OP_reg0);
-		p.kind = n == 1 && has_list(&attr) ? PLACE_REGISTER : PLACE_ANYWHERE;
+		p.kind = n == 1 && !argloc_is_one(&attr) ? PLACE_REGISTER : PLACE_ANYWHERE;
 		for (int i = 0; funcargs_register(machine, i) >= 0; i++)
 			if (funcargs_register(machine, i) == reg)
 				p.number = i;
@@ -182,22 +169,13 @@ static int next_number(struct convention *c, struct ctype *t)
 		c->next++;
 		return -1;
 	}
-	bool is_one = is_known && size <= 8 &&
-		      (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL ||
-		       t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
+	bool is_one =
+	    is_known && size <= 8 &&
+	    (ctype_is_number(t) || t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
 	c->is_certain &= is_one;
 	if (!c->is_certain || funcargs_register(c->machine, c->next) < 0)
 		return -1;
 	return c->next++;
-}
-
-/** A reference is an address, and read as one: `args.x->member`. */
-static struct ctype *type_of(struct dwsrc *src, Dwarf_Die *die)
-{
-	struct ctype *t = dwload_type_of(src, die), *bare = ctype_strip(t);
-	return bare && bare->kind == CTYPE_REFERENCE && bare->of
-		   ? ctype_new_pointer(src->arena, bare->of, 8)
-		   : t;
 }
 
 /** Numbers and pointers, which are in the first register of both machines' conventions. */
@@ -205,9 +183,8 @@ static bool is_in_one_register(struct ctype *t)
 {
 	uint64_t size;
 	t = ctype_strip(t);
-	return t && ctype_size(t, &size) && (size == 1 || size == 2 || size == 4 || size == 8) &&
-	       (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL ||
-		t->kind == CTYPE_POINTER);
+	return ctype_size(t, &size) && ctype_is_word(size) &&
+	       (ctype_is_number(t) || t->kind == CTYPE_POINTER);
 }
 
 /** Rust, Go and others pass arguments as they like. */
@@ -292,7 +269,7 @@ static void read_result(struct dwsrc *src, const struct dwsite *site, Dwarf_Die 
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die unit = site->unit;
-	struct ctype *t = type_of(src, function);
+	struct ctype *t = ctype_as_pointer(src->arena, dwload_type_of(src, function));
 	bool has_type = dwarf_attr_integrate(function, DW_AT_type, &attr);
 	if (!is_of_c(&unit))
 		return;
@@ -336,10 +313,11 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
 			continue;
 		const char *z = dwarf_diename(&die);
-		struct funcarg arg = {.arg = {.name = str_from(z ? z : ""),
-					      .has_name = z != NULL,
-					      .type = type_of(src, &die),
-					      .from = PROBEARG_DECLARED}};
+		struct funcarg arg = {
+		    .arg = {.name = str_from(z ? z : ""),
+			    .has_name = z != NULL,
+			    .type = ctype_as_pointer(src->arena, dwload_type_of(src, &die)),
+			    .from = PROBEARG_DECLARED}};
 		vec_push(src->arena, &ret->list, arg);
 		vec_push(src->arena, &places, find_place(function, &die, site.at, c.machine));
 	}

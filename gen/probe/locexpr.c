@@ -3,6 +3,8 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "ctype/ctype.h"
+
 enum { MAX_STEPS = 64, MAX_DEPTH = 8, MAX_OPS = 64 };
 
 struct machine {
@@ -70,15 +72,10 @@ static bool constant(struct machine *m, enum locexpr_op op, int64_t n)
 			: refuse(m, "its location is corrupt");
 }
 
-static bool is_readable_size(uint64_t n)
-{
-	return n == 1 || n == 2 || n == 4 || n == 8;
-}
-
 static bool dereference(struct machine *m, uint64_t n)
 {
-	return is_readable_size(n) ? unary(m, LOCEXPR_READ, (int64_t)n)
-				   : refuse(m, "its location reads an unsupported number of bytes");
+	return ctype_is_word(n) ? unary(m, LOCEXPR_READ, (int64_t)n)
+				: refuse(m, "its location reads an unsupported number of bytes");
 }
 
 static bool narrow(struct machine *m, enum locexpr_op op, int64_t bits)
@@ -98,7 +95,7 @@ static bool convert(struct machine *m, const Dwarf_Op *op, Dwarf_Word generic)
 	if (dwarf_getlocation_die(m->attr, op, &type) != 0 ||
 	    dwarf_formudata(dwarf_attr(&type, DW_AT_encoding, &at), &encoding) != 0 ||
 	    dwarf_formudata(dwarf_attr(&type, DW_AT_byte_size, &at), &size) != 0 ||
-	    !is_readable_size(size))
+	    !ctype_is_word(size))
 		return refuse(m, "its location has a type that bpftrace cannot convert to");
 	switch (encoding) {
 	case DW_ATE_signed:
@@ -259,7 +256,7 @@ static bool piece(struct machine *m, const Dwarf_Op *ops, size_t n_ops, uint64_t
 {
 	if (!n_ops)
 		return refuse(m, "a part of it is optimized out");
-	if (!is_readable_size(n) || m->done + n > 8)
+	if (!ctype_is_word(n) || m->done + n > 8)
 		return refuse(m, "it is in pieces of more than 8 bytes in total");
 	if (!run(m, ops, n_ops))
 		return false;

@@ -41,3 +41,11 @@ struct str probearg_declaration(struct arena *a, const struct probearg *arg)
 	memcpy(text + type.n + !star, arg->name.p, arg->name.n);
 	return (struct str){text, n};
 }
+
+struct str probearg_list(struct arena *a, const struct probearg *args, size_t n)
+{
+	struct str *texts = arena_array(a, struct str, n);
+	for (size_t i = 0; i < n; i++)
+		texts[i] = probearg_declaration(a, &args[i]);
+	return str_join(a, texts, n, ", ");
+}

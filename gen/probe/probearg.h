@@ -77,4 +77,7 @@ struct str probearg_type_text(struct arena *a, const struct probearg *arg);
 /** `char *subnqn`, `enum state requested`, `uint32_t arg2` */
 struct str probearg_declaration(struct arena *a, const struct probearg *arg);
 
+/** `int n, char *s` */
+struct str probearg_list(struct arena *a, const struct probearg *args, size_t n);
+
 #endif

@@ -85,8 +85,7 @@ static void find_string_max(struct img *img, struct dwsrc *src, const struct dws
 	struct argloc at;
 	bool ready = false;
 	for (size_t i = 0; i < s->n_args; i++) {
-		struct ctype *to = ctype_pointee(s->args[i].type);
-		if (!s->args[i].expr.n || !to || to->kind != CTYPE_INT || !to->is_char)
+		if (!s->args[i].expr.n || !ctype_is_text(s->args[i].type))
 			continue;
 		if (!ready)
 			argloc_init(&at, src, scope, img->machine);
@@ -186,13 +185,6 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 		dwsite_spend(src, n_before);
 }
 
-/** Does the pointee of @t have a `const` or `volatile` of its own? */
-static bool is_qualified(const struct ctype *t)
-{
-	return t->kind == CTYPE_POINTER && t->of &&
-	       (t->of->kind == CTYPE_CONST || t->of->kind == CTYPE_VOLATILE);
-}
-
 /** char * and const char * are one type to a reader; the one that promises more is shown. */
 static struct ctype *common_type(struct arena *a, struct ctype *x, struct ctype *y)
 {
@@ -203,7 +195,7 @@ static struct ctype *common_type(struct arena *a, struct ctype *x, struct ctype 
 	struct ctype *to_x = argtype_of_value(a, x->of), *to_y = argtype_of_value(a, y->of);
 	if (!to_x || !to_y || !argtype_is_same(a, to_x, to_y))
 		return NULL;
-	return is_qualified(x) ? x : y;
+	return x->of->kind == CTYPE_CONST || x->of->kind == CTYPE_VOLATILE ? x : y;
 }
 
 /** What the note of a site tells, whose type nobody knows, is something else than @t. */
@@ -241,10 +233,7 @@ static bool has_name(const struct probearg *arg, struct str name)
 {
 	if (str_eq(arg->name, name) || (name.n && str_eq(arg->listed_name, name)))
 		return true;
-	for (size_t i = 0; i < arg->other_names.n; i++)
-		if (str_eq(arg->other_names.v[i], name))
-			return true;
-	return false;
+	return vec_any(const struct str, other, &arg->other_names, str_eq(*other, name));
 }
 
 /** The longest that a string can be, if each site has a limit. */

@@ -44,8 +44,7 @@ enum sign argument_sign(const struct bind *b, const struct attach_clause *c, uns
 	enum sign sign = SIGN_OPEN, constants = SIGN_OPEN;
 	bool differs = false;
 	*size = 0;
-	for (size_t i = 0; i < c->probes.n; i++) {
-		const struct attach_match *m = &c->probes.v[i];
+	vec_each(const struct attach_match, m, &c->probes) {
 		for (size_t k = 0; k < m->probe->n_sites; k++) {
 			const struct operands *o = namedarg_operands(b, m, &m->probe->sites[k]);
 			const struct sdtarg *args = o->v;

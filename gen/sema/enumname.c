@@ -13,30 +13,20 @@ static struct str type_text(const struct bind *b, const struct node *type)
 	return strbuf_take(&text, b->arena);
 }
 
-/** "enum_" and the type, respelled as a name. */
-static struct str map_name(const struct bind *b, struct str type)
-{
-	return str_to_ident(b->arena, str_printf(b->arena, "enum_" STR_FMT, STR_ARG(type)));
-}
-
 static bool is_taken(const struct bind *b, struct str map)
 {
-	for (size_t i = 0; i < b->made->enum_tables.n; i++)
-		if (str_eq(b->made->enum_tables.v[i].map, map))
-			return true;
-	return false;
+	return vec_any(const struct bind_enum_table, t, &b->made->enum_tables, str_eq(t->map, map));
 }
 
 struct str enumname_table(const struct bind *b, struct str type, struct ctype *means,
 			  const struct token *at)
 {
-	for (size_t k = 0; k < b->made->enum_tables.n; k++) {
-		const struct bind_enum_table *t = &b->made->enum_tables.v[k];
+	vec_each(const struct bind_enum_table, t, &b->made->enum_tables)
 		if (str_eq(t->type, type) &&
 		    (!means || !t->means || ctype_is_same(means, t->means)))
 			return t->map;
-	}
-	struct str first = map_name(b, type);
+	struct str first =
+	    str_to_ident(b->arena, str_printf(b->arena, "enum_" STR_FMT, STR_ARG(type)));
 	struct bind_enum_table t = {
 	    .map = first, .type = type, .means = means, .at = tok_place(at)};
 	// Another enum of this name, or `a::b` and `a__b`.
@@ -77,4 +67,17 @@ bool enumname_listed(const struct bind *b, struct str type, struct enumtab *ret)
 	struct ctype *t =
 	    b->given->files ? probesig_find_enum(b->given->files->signatures, type) : NULL;
 	return t && enumtab_from_type(b->arena, t, ret);
+}
+
+bool naming_has_addresses(const struct bind *b, size_t clause)
+{
+	const struct attach_clause *c = b->found.clauses[clause];
+	return b->given->proc && b->found.scope != BIND_HOST && b->given->n_pids <= 1 &&
+	       c->has_user && !c->has_other;
+}
+
+bool naming_is_usym(const struct bind *b, size_t clause, const struct node *n)
+{
+	return node_is(n, NODE_CALL, "usym") && n->child && !n->child->next &&
+	       naming_has_addresses(b, clause);
 }

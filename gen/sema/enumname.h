@@ -34,4 +34,12 @@ const struct enumtab *enumname_lookup(const struct bind *b, size_t i, const stru
 /** The names of the enum @type as the list of signatures has them, for programs that have none. */
 bool enumname_listed(const struct bind *b, struct str type, struct enumtab *ret);
 
+// What stands for the name of a number: usym(x), enum_name(T, x), a table's @state[x]. In a program that is
+// run x, the last child of each of them, travels instead, and who reads the output has the names.
+
+/** Are addresses in clause @clause those of the one process that is traced? */
+bool naming_has_addresses(const struct bind *b, size_t clause);
+/** usym(x) in such a clause. */
+bool naming_is_usym(const struct bind *b, size_t clause, const struct node *n);
+
 #endif

@@ -11,7 +11,7 @@ static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, st
 	uint64_t unit = 0, size, at;
 	ctype_size(place->type, &unit);
 	e->bit_bytes = (unsigned)unit;
-	if (unit == 1 || unit == 2 || unit == 4 || unit == 8) {
+	if (ctype_is_word(unit)) {
 		at = place->bit_off / (unit * 8) * unit;
 		e->bit_shift = (unsigned)(place->bit_off - at * 8);
 		if (e->bit_shift + e->bit_size <= unit * 8 && ctype_size(in, &size) &&
@@ -62,14 +62,6 @@ static struct ctype *members_of(const struct bind *b, const struct expr *e, bool
 	return t && ctype_is_aggregate(t) && ctype_complete(t) ? t : NULL;
 }
 
-/** C++'s references are pointers in memory (DWARF 5, 5.3): `T &` of a member is read as `T *`. */
-static struct ctype *without_reference(struct arena *a, struct ctype *t)
-{
-	struct ctype *bare = ctype_strip(t);
-	return bare && bare->kind == CTYPE_REFERENCE ? ctype_new_pointer(a, bare->of, bare->size)
-						     : t;
-}
-
 bool exprplace_member(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		      struct expr *e)
 {
@@ -87,7 +79,7 @@ bool exprplace_member(const struct bind *b, const struct node *n, const struct e
 	e->in = place.in;
 	e->bit_size = place.bit_size;
 	e->offset = place.bit_size ? place_bits(in, &place, e) : place.off;
-	e->type = without_reference(b->arena, place.type);
+	e->type = ctype_as_pointer(b->arena, place.type); // in memory, too (DWARF 5, 5.3)
 	e->is_place = e->via_pointer || of->is_place;
 	e->is_value = !e->is_place;
 	// A pointer whose type no cast can spell is a number to bpftrace.

@@ -55,13 +55,6 @@ bool exprtype_is_whole(const struct expr *e, uint64_t *size)
 
 // --- types ---
 
-static struct ctype *pointer_to(struct arena *a, struct ctype *of)
-{
-	struct ctype *p = arena_new(a, struct ctype);
-	*p = (struct ctype){.kind = CTYPE_POINTER, .size = 8, .has_size = true, .of = of};
-	return p;
-}
-
 /** What is known of a value of the type that @n spells. */
 static struct expr of_type(struct finder *f, const struct node *n)
 {
@@ -84,7 +77,7 @@ static struct expr of_type(struct finder *f, const struct node *n)
 		return e;
 	e.sign = SIGN_OTHER;
 	for (unsigned i = 0; e.type && i < name.stars; i++)
-		e.type = pointer_to(a, e.type);
+		e.type = ctype_new_pointer(a, e.type, 8);
 	return e;
 }
 
@@ -296,6 +289,24 @@ static const struct expr *find_followed(struct finder *f, struct node *n)
 	return find(f, n);
 }
 
+/**
+ * What is counted down may become negative. Of a host's script, which stays as it is, it is taken
+ * for a count.
+ */
+static bool falls(const struct finder *f, const struct token *op)
+{
+	return f->b->given->files && (tok_is(op, "-=") || tok_is(op, "--"));
+}
+
+/** n++: a count, whatever else it may be. */
+static void learn_step(struct finder *f, struct node *n)
+{
+	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE,
+			     .kind = EXPR_NUMBER};
+	if (node_is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
+		learn(f, n->child, &count)->is_computed = true;
+}
+
 static void find_unary(struct finder *f, struct node *n, struct expr *e)
 {
 	bool is_followed = tok_is(n->name, "*");
@@ -317,24 +328,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	} else if (tok_is(op, "-") || tok_is(op, "~")) {
 		e->sign = of->sign == SIGN_NONE ? SIGN_SIGNED : of->sign;
 	}
-}
-
-/**
- * What is counted down may become negative. Of a host's script, which stays as it is, it is taken
- * for a count.
- */
-static bool falls(const struct finder *f, const struct token *op)
-{
-	return f->b->given->files && (tok_is(op, "-=") || tok_is(op, "--"));
-}
-
-/** n++: a count, whatever else it may be. */
-static void learn_step(struct finder *f, struct node *n)
-{
-	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE,
-			     .kind = EXPR_NUMBER};
-	if (node_is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
-		learn(f, n->child, &count)->is_computed = true;
+	learn_step(f, n);
 }
 
 static bool is_truth(const struct node *n)
@@ -777,12 +771,6 @@ static void find_cast(struct finder *f, struct node *n, struct expr *e)
 	e->is_wide = false;
 }
 
-static void find_prefixed(struct finder *f, struct node *n, struct expr *e)
-{
-	find_unary(f, n, e);
-	learn_step(f, n);
-}
-
 static void find_stepped(struct finder *f, struct node *n, struct expr *e)
 {
 	const struct expr *of = find(f, n->child);
@@ -803,7 +791,7 @@ static void find_value(struct finder *f, struct node *n, struct expr *e)
 	    [NODE_NAME] = find_word,	   [NODE_VARIABLE] = find_variable,
 	    [NODE_MAP] = find_map,	   [NODE_CALL] = find_call,
 	    [NODE_MEMBER] = find_step,	   [NODE_INDEX] = find_indexed,
-	    [NODE_CAST] = find_cast,	   [NODE_UNARY] = find_prefixed,
+	    [NODE_CAST] = find_cast,	   [NODE_UNARY] = find_unary,
 	    [NODE_POSTFIX] = find_stepped, [NODE_BINARY] = find_binary,
 	    [NODE_TERNARY] = find_ternary, [NODE_ASSIGN] = find_assign,
 	    [NODE_GROUP] = find_inner,	   [NODE_COMPTIME] = find_inner,
@@ -850,10 +838,8 @@ static struct expr *find(struct finder *f, struct node *n)
 /** fn and macro, without attach points, are taken for the program's. */
 static bool is_programs(const struct script_clause *c)
 {
-	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider->memory == MEMORY_PROGRAM)
-			return true;
-	return c->attach.n == 0;
+	return !c->attach.n || vec_any(const struct script_attach, at, &c->attach,
+				       at->provider->memory == MEMORY_PROGRAM);
 }
 
 static void find_clause(struct finder *f, struct node *n, size_t i)

@@ -15,8 +15,7 @@ struct result {
 static bool is_of_ends(const struct attach_clause *c)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < c->clause->attach.n; i++) {
-		const struct script_attach *at = &c->clause->attach.v[i];
+	vec_each(const struct script_attach, at, &c->clause->attach) {
 		struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : STR("");
 		if (at->absent || at->provider->place != PLACE_RETURN || !at->n_entries ||
 		    str_contains(name, STR(".isra.")) || str_contains(name, STR(".part.")))

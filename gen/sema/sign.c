@@ -17,8 +17,7 @@ enum sign sign_join(enum sign a, enum sign b)
 enum sign sign_of_type(struct ctype *t, unsigned bit_size)
 {
 	t = ctype_strip(t);
-	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM && t->kind != CTYPE_BOOL) ||
-	    t->size > 8)
+	if (!ctype_is_number(t) || t->size > 8)
 		return SIGN_OTHER;
 	if (t->is_signed)
 		return SIGN_SIGNED;

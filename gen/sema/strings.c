@@ -26,12 +26,9 @@ static bool gets_text(const struct used_name *name)
 	return u;
 }
 
-static bool find_string(void *ctx, struct node *n, struct node *parent)
+static bool needs_string(const struct node *n)
 {
-	bool *found = ctx;
-	(void)parent;
-	*found |= strings_is_read(n) || (n->kind == NODE_VARIABLE && is_text(n));
-	return !*found;
+	return strings_is_read(n) || (n->kind == NODE_VARIABLE && is_text(n));
 }
 
 /** The calls in @n, about which @above conditions that read strings decide. */
@@ -43,7 +40,7 @@ static void find_calls(struct strings *s, struct node *n, unsigned above)
 	for (struct node *c = n->child; c; c = c->next) {
 		find_calls(s, c, above + reads);
 		if (n->kind == NODE_IF && c->kind != NODE_BLOCK)
-			node_walk(c, find_string, &reads);
+			reads |= node_find(c, needs_string) != NULL;
 	}
 }
 

@@ -122,8 +122,7 @@ static bool collect_conf(struct bind *b, struct map *named)
 	b->found.listed = arena_new(b->arena, struct enumconf);
 	if (b->given->conf && !enumconf_load(b->arena, b->diag, b->given->conf, b->found.listed))
 		return false;
-	for (size_t i = 0; i < b->found.listed->entries.n; i++) {
-		const struct enumconf_entry *e = &b->found.listed->entries.v[i];
+	vec_each(const struct enumconf_entry, e, &b->found.listed->entries) {
 		const struct token *at;
 		if (!is_only_read(b, e->map, &at) || !map_add(b->arena, named, e->map))
 			continue;
@@ -146,4 +145,18 @@ bool table_find_all(struct bind *b)
 {
 	struct map named = {0};
 	return collect_pragmas(b, &named) && collect_conf(b, &named);
+}
+
+bool table_names_of(const struct bind *b, size_t clause, const struct node *n,
+		    const struct enumtab **ret)
+{
+	const struct node *second = n->child ? n->child->next : NULL;
+	*ret = NULL;
+	if (node_is(n, NODE_CALL, "enum_name") && second && !second->next)
+		*ret = enumname_lookup(b, clause, n);
+	else if (n->kind == NODE_MAP && n->name && n->child && !second)
+		*ret = table_names(b, n->name->text);
+	else
+		return false;
+	return true;
 }

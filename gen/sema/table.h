@@ -34,5 +34,11 @@ bool table_find_names(const struct bind *b, struct bind_table *w);
 
 /** What a table in the map @name, without @, would have; NULL: none is asked for, or there is no such enum. */
 const struct enumtab *table_names(const struct bind *b, struct str name);
+/**
+ * Is @n, in clause @clause, an enum_name(T, x) or like @table[x]? *ret are the names that it chooses
+ * from; NULL: there are none.
+ */
+bool table_names_of(const struct bind *b, size_t clause, const struct node *n,
+		    const struct enumtab **ret);
 
 #endif

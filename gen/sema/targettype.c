@@ -105,9 +105,8 @@ struct ctype *targettype_builtin(struct arena *a, struct str name)
 	const struct type_word *word = vocabulary_type(name);
 	if (!word->size)
 		return NULL;
-	struct ctype *t = arena_new(a, struct ctype);
-	*t = (struct ctype){.kind = CTYPE_INT, .name = name, .size = word->size, .has_size = true};
-	t->is_signed = word->is_signed;
+	struct ctype *t = ctype_new(a, CTYPE_INT, "", word->size, word->is_signed);
+	t->name = name;
 	t->is_char = str_eqz(name, "char");
 	return t;
 }
@@ -146,11 +145,8 @@ struct ctype *targettype_pointee(struct ctype *type, struct str *name)
 			*name = to->name;
 		return str_is_made_of(*name, ALPHABET_SCOPED_WORD) ? bare : NULL;
 	}
-	bool number = bare->kind == CTYPE_INT || bare->kind == CTYPE_ENUM ||
-		      bare->kind == CTYPE_BOOL || bare->kind == CTYPE_POINTER;
-	return number && ctype_size(bare, &size) && size && size <= 8 && !(size & (size - 1))
-		   ? bare
-		   : NULL;
+	bool is_number = ctype_is_number(bare) || bare->kind == CTYPE_POINTER;
+	return is_number && ctype_size(bare, &size) && ctype_is_word(size) ? bare : NULL;
 }
 
 static struct kbtf *kernel_btf(struct targettype *r)
@@ -202,10 +198,8 @@ bool targettype_is_taken(const struct bind *b, struct str tag)
  */
 bool targettype_is_kernel_clause(const struct script_clause *c)
 {
-	for (size_t i = 0; i < c->attach.n; i++)
-		if (c->attach.v[i].provider->memory == MEMORY_KERNEL)
-			return true;
-	return false;
+	return vec_any(const struct script_attach, at, &c->attach,
+		       at->provider->memory == MEMORY_KERNEL);
 }
 
 bool targettype_find(const struct bind *b, const struct attach_clause *c, const struct node *n,
@@ -220,22 +214,12 @@ bool targettype_find(const struct bind *b, const struct attach_clause *c, const 
 	       lookup_type(lk, name->name, NAME_TYPES, ret);
 }
 
-/** What a member of such a name points at must be defined: the template may go on from there. */
-static bool collect_accessed(void *ctx, struct node *n, struct node *parent)
-{
-	struct targettype *r = ctx;
-	(void)parent;
-	if (n->kind == NODE_MEMBER)
-		map_add(r->b->arena, &r->accessed, n->name->text);
-	return true;
-}
-
 static bool has_function_clause(const struct script *s)
 {
 	for (size_t i = 0; i < s->clauses.n; i++)
-		for (size_t k = 0; k < s->clauses.v[i]->attach.n; k++)
-			if (provider_is_function(s->clauses.v[i]->attach.v[k].provider))
-				return true;
+		if (vec_any(const struct script_attach, at, &s->clauses.v[i]->attach,
+			    provider_is_function(at->provider)))
+			return true;
 	return false;
 }
 
@@ -288,7 +272,11 @@ void targettype_begin(struct bind *b)
 	collect_own(r);
 	if (r->avoids_program)
 		rename_own(r, b->found.script.program->first);
-	node_walk(b->found.script.program, collect_accessed, r);
+	// What a member of such a name points at must be defined: the template may go on from there.
+	const struct node *program = b->found.script.program;
+	for (const struct node *n = program; n; n = node_next(program, n))
+		if (n->kind == NODE_MEMBER)
+			map_add(b->arena, &r->accessed, n->name->text);
 }
 
 void targettype_end(const struct bind *b)

@@ -157,8 +157,7 @@ static struct str join(char buf[PATH_MAX], struct str dir, struct str name)
 	if (dir.n + name.n + 2 > PATH_MAX)
 		return (struct str){0};
 	for (struct str rest = dir; rest.n || name.n;) {
-		struct str part = str_slice(rest, 0, str_find(rest, '/'));
-		rest = str_from_offset(rest, part.n + 1);
+		struct str part = str_take_until(&rest, '/');
 		bool is_up = str_eqz(part, "..");
 		while (is_up && n && buf[--n] != '/')
 			;

@@ -41,8 +41,26 @@ static const char *suite_file(struct arena *a, const char *path, struct str name
 
 // --- a word each
 
-static bool take_name(struct reader *r, struct str value)
+struct word {
+	const char *word;
+	bool (*take)(struct reader *r, const struct word *w, struct str value);
+	size_t at; // of a text that a case has once: where it is in there
+	enum expect_kind kind;
+};
+
+static bool take_once(struct reader *r, const struct word *w, struct str value)
 {
+	const char **to = (const char **)((char *)r->at + w->at);
+	if (*to)
+		return fail(r, "given twice in one case");
+	*to = to == &r->at->script ? suite_file(r->arena, r->suite->path, value)
+				   : str_dup(r->arena, value);
+	return true;
+}
+
+static bool take_name(struct reader *r, const struct word *w, struct str value)
+{
+	(void)w;
 	vec_push(r->arena, &r->suite->cases,
 		 (struct suite_case){
 		     .name = str_copy(r->arena, value), .timeout = TIMEOUT_MS, .line = r->line});
@@ -50,41 +68,9 @@ static bool take_name(struct reader *r, struct str value)
 	return true;
 }
 
-static bool take_once(struct reader *r, const char **to, const char *value)
+static bool take_patterns(struct reader *r, const struct word *w, struct str value)
 {
-	if (*to)
-		return fail(r, "given twice in one case");
-	*to = value;
-	return true;
-}
-
-static bool take_run(struct reader *r, struct str value)
-{
-	return take_once(r, &r->at->run, str_dup(r->arena, value));
-}
-
-static bool take_process(struct reader *r, struct str value)
-{
-	return take_once(r, &r->at->process, str_dup(r->arena, value));
-}
-
-static bool take_script(struct reader *r, struct str value)
-{
-	return take_once(r, &r->at->script, suite_file(r->arena, r->suite->path, value));
-}
-
-static bool take_text(struct reader *r, struct str value)
-{
-	return take_once(r, &r->at->text, str_dup(r->arena, value));
-}
-
-static bool take_after(struct reader *r, struct str value)
-{
-	return take_once(r, &r->at->after, str_dup(r->arena, value));
-}
-
-static bool take_patterns(struct reader *r, struct str value)
-{
+	(void)w;
 	while (value.n) {
 		size_t n = str_find(value, ' ');
 		vec_push(r->arena, &r->at->patterns, str_dup(r->arena, str_slice(value, 0, n)));
@@ -93,8 +79,9 @@ static bool take_patterns(struct reader *r, struct str value)
 	return true;
 }
 
-static bool take_timeout(struct reader *r, struct str value)
+static bool take_timeout(struct reader *r, const struct word *w, struct str value)
 {
+	(void)w;
 	uint64_t n;
 	if (!str_to_u64(value, &n) || !n || n > 86400)
 		return fail(r, "TIMEOUT: '" STR_FMT "' is not a number of seconds", STR_ARG(value));
@@ -102,39 +89,31 @@ static bool take_timeout(struct reader *r, struct str value)
 	return true;
 }
 
-static bool expect(struct reader *r, enum expect_kind kind, uint64_t n, struct str value)
+static bool add_expect(struct reader *r, const struct word *w, uint64_t n, struct str value)
 {
 	vec_push(r->arena, &r->at->expects,
-		 (struct expect){kind, str_copy(r->arena, value), n, r->line});
+		 (struct expect){w->kind, str_copy(r->arena, value), n, r->line});
 	return true;
 }
 
-static bool take_expect(struct reader *r, struct str value)
+static bool take_expect(struct reader *r, const struct word *w, struct str value)
 {
-	return expect(r, EXPECT_TEXT, 1, value);
+	return add_expect(
+	    r, w, w->kind == EXPECT_TEXT,
+	    w->kind == EXPECT_FILE ? str_from(suite_file(r->arena, r->suite->path, value)) : value);
 }
 
-static bool take_none(struct reader *r, struct str value)
-{
-	return expect(r, EXPECT_NONE, 0, value);
-}
-
-static bool take_file(struct reader *r, struct str value)
-{
-	return expect(r, EXPECT_FILE, 0, str_from(suite_file(r->arena, r->suite->path, value)));
-}
-
-static bool take_least(struct reader *r, struct str value)
+static bool take_least(struct reader *r, const struct word *w, struct str value)
 {
 	size_t n = str_find(value, ' ');
 	uint64_t least;
 	struct str text = str_trim(str_from_offset(value, n));
 	if (!str_to_u64(str_slice(value, 0, n), &least) || !least || !text.n)
 		return fail(r, "EXPECT_LEAST takes a number and a text");
-	return expect(r, EXPECT_LEAST, least, text);
+	return add_expect(r, w, least, text);
 }
 
-static bool take_regex(struct reader *r, struct str value)
+static bool take_regex(struct reader *r, const struct word *w, struct str value)
 {
 	regex_t re;
 	char why[128];
@@ -144,20 +123,25 @@ static bool take_regex(struct reader *r, struct str value)
 		return fail(r, "EXPECT_REGEX: %s", why);
 	}
 	regfree(&re);
-	return expect(r, EXPECT_REGEX, 1, value);
+	return add_expect(r, w, 1, value);
 }
 
-static const struct {
-	const char *word;
-	bool (*take)(struct reader *r, struct str value);
-} words[] = {
-    {"NAME", take_name},	  {"RUN", take_run},
-    {"PROCESS", take_process},	  {"TRACE", take_patterns},
-    {"SCRIPT", take_script},	  {"PROG", take_text},
-    {"AFTER", take_after},	  {"TIMEOUT", take_timeout},
-    {"EXPECT", take_expect},	  {"EXPECT_NONE", take_none},
-    {"EXPECT_REGEX", take_regex}, {"EXPECT_LEAST", take_least},
-    {"EXPECT_FILE", take_file},
+#define ONCE(member) .take = take_once, .at = offsetof(struct suite_case, member)
+
+static const struct word words[] = {
+    {"NAME", .take = take_name},
+    {"RUN", ONCE(run)},
+    {"PROCESS", ONCE(process)},
+    {"TRACE", .take = take_patterns},
+    {"SCRIPT", ONCE(script)},
+    {"PROG", ONCE(text)},
+    {"AFTER", ONCE(after)},
+    {"TIMEOUT", .take = take_timeout},
+    {"EXPECT", .take = take_expect, .kind = EXPECT_TEXT},
+    {"EXPECT_NONE", .take = take_expect, .kind = EXPECT_NONE},
+    {"EXPECT_REGEX", .take = take_regex, .kind = EXPECT_REGEX},
+    {"EXPECT_LEAST", .take = take_least, .kind = EXPECT_LEAST},
+    {"EXPECT_FILE", .take = take_expect, .kind = EXPECT_FILE},
 };
 enum { N_WORDS = sizeof(words) / sizeof(words[0]) };
 
@@ -176,7 +160,7 @@ static bool take_line(struct reader *r, struct str line)
 			return fail(r, "a case begins with NAME");
 		if (!value.n)
 			return fail(r, "%s needs a value", words[i].word);
-		return words[i].take(r, value);
+		return words[i].take(r, &words[i], value);
 	}
 	const char *near = NULL;
 	unsigned best = UINT32_MAX;

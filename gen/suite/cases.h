@@ -50,4 +50,8 @@ struct suite {
 /** Reads @path; false after errors, each at its line. */
 bool suite_read(struct arena *a, struct diag *d, const char *path, struct suite *ret);
 
+/** The first thing of @c that @output, whole lines, has not; NULL: it has all. @why: how it fails, in @a. */
+const struct expect *judge_find_missing(struct arena *a, const struct suite_case *c,
+					struct str output, const char **why);
+
 #endif

@@ -1,16 +1,11 @@
-#include "suite/judge.h"
+// Whether what was printed is what a case expects.
+#include "suite/cases.h"
 
 #include <inttypes.h>
 #include <regex.h>
 
 #include "base/file.h"
 #include <unistd.h>
-
-static bool fits(struct arena *a, const struct expect *e, const regex_t *re, struct str line)
-{
-	return e->kind == EXPECT_REGEX ? regexec(re, str_dup(a, line), 0, NULL, 0) == 0
-				       : str_contains(line, e->text);
-}
 
 /** How many lines fit; those up to and with the first that does are taken from *@rest. */
 static uint64_t count(const struct expect *e, struct str *rest)
@@ -23,7 +18,10 @@ static uint64_t count(const struct expect *e, struct str *rest)
 		return 0;
 	while (text.n) {
 		struct str line = str_take_line(&text);
-		if (!fits(&a, e, &re, line))
+		bool fits = e->kind == EXPECT_REGEX
+				? regexec(&re, str_dup(&a, line), 0, NULL, 0) == 0
+				: str_contains(line, e->text);
+		if (!fits)
 			continue;
 		if (!n++)
 			*rest = text;
@@ -52,8 +50,7 @@ const struct expect *judge_find_missing(struct arena *a, const struct suite_case
 					struct str output, const char **why)
 {
 	struct str rest = output;
-	for (size_t i = 0; i < c->expects.n; i++) {
-		const struct expect *e = &c->expects.v[i];
+	vec_each(const struct expect, e, &c->expects) {
 		struct str all = output;
 		bool is_ordered = e->kind == EXPECT_TEXT || e->kind == EXPECT_REGEX, good = true;
 		if (e->kind == EXPECT_FILE) {

@@ -73,8 +73,7 @@ struct str report_junit(struct arena *a, const struct report *all)
 		    "<testsuites>\n<testsuite name=\"btgen test\" tests=\"%zu\" failures=\"%zu\" "
 		    "skipped=\"%zu\">\n",
 		    all->results.n, report_count_failures(all), n_skipped);
-	for (size_t i = 0; i < all->results.n; i++) {
-		const struct report_result *r = &all->results.v[i];
+	vec_each(const struct report_result, r, &all->results) {
 		strbuf_addz(&b, "<testcase");
 		add_attribute(a, &b, "classname", str_from(r->file));
 		add_attribute(a, &b, "name", r->name);

@@ -9,13 +9,6 @@
 #include "dialect/dialect.h"
 #include "elf/imgsym.h"
 
-static bool is_string(struct ctype *t)
-{
-	t = ctype_strip(t);
-	struct ctype *to = t && t->kind == CTYPE_POINTER ? ctype_strip(t->of) : NULL;
-	return to && to->kind == CTYPE_INT && to->is_char;
-}
-
 /** USDT_BITS() of the header leaves these typedefs. */
 static bool is_typedef(const struct ctype *t, const char *name)
 {
@@ -47,10 +40,8 @@ static bool can_read(const struct skeleton *sk, const struct skeleton_probe *p, 
 static unsigned bits_of(const struct probearg *arg)
 {
 	struct ctype *t = ctype_strip(arg->type);
-	bool is_number =
-	    t && (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM || t->kind == CTYPE_BOOL);
 	uint64_t size = arg->sizes_differ ? 8 : arg->size;
-	if (is_number && t->size < size)
+	if (ctype_is_number(t) && t->size < size)
 		size = t->size;
 	return size && size < 8 ? (unsigned)size * 8 : 64;
 }
@@ -77,7 +68,8 @@ static struct value value_of(const struct probearg *arg)
 	case CTYPE_ENUM:
 	case CTYPE_POINTER:
 	case CTYPE_REFERENCE:
-		return (struct value){.how = is_string(t) ? VALUE_STRING : VALUE_PLAIN, .type = t};
+		return (struct value){.how = ctype_is_text(t) ? VALUE_STRING : VALUE_PLAIN,
+				      .type = t};
 	default:
 		return (struct value){.type = value_untyped(bits)};
 	}
@@ -94,15 +86,6 @@ static bool is_by_name(const struct probeargs *pa, size_t index)
 			if (k != index && str_eq(pa->sites[i].args[k].name, arg->name))
 				return false;
 	return true;
-}
-
-/** What is called differently at different sites has no name that is right for all events. */
-static void forget_disputed_name(struct arena *a, struct probearg *arg, size_t index)
-{
-	if (!arg->other_names.n)
-		return;
-	arg->name = str_printf(a, "arg%zu", index);
-	arg->has_name = false;
 }
 
 void skeleton_shape_field(struct skeleton *sk, struct skeleton_field *f, bool is_readable)
@@ -131,8 +114,12 @@ static void add_fields(struct skeleton *sk, struct skeleton_probe *p)
 		if (p->args.args[i].is_constant)
 			continue;
 		struct skeleton_field *f = &p->fields[p->n_fields++];
-		forget_disputed_name(sk->arena, &p->args.args[i], i);
-		f->arg = &p->args.args[i];
+		struct probearg *arg = &p->args.args[i];
+		if (arg->other_names.n) { // none is right for all events
+			arg->name = str_printf(sk->arena, "arg%zu", i);
+			arg->has_name = false;
+		}
+		f->arg = arg;
 		f->index = (unsigned)i;
 		f->value = word_ident(sk->arena, STR(""), "arg", i);
 		f->name = word_ident(sk->arena, f->arg->name, "arg", i);
@@ -226,8 +213,7 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	const struct sdt_probe *near = NULL;
 	unsigned best = UINT_MAX;
 	bool found = false, has_probes = false;
-	for (size_t i = 0; i < sk->files->list.n; i++) {
-		struct targetfile *tf = &sk->files->list.v[i];
+	vec_each(struct targetfile, tf, &sk->files->list) {
 		const struct sdt_list *list = targetfile_probes(sk->files, tf);
 		has_probes |= list && list->n_probes;
 		for (struct sdt_probe *p = NULL; (p = sdt_find(list, provider, name, p));) {
@@ -383,10 +369,7 @@ static void write_declaration(struct arena *a, const struct skeleton_probe *p, s
 	}
 	code_comment(out, p->probe->name);
 	code_z(out, "(");
-	for (size_t i = 0; i < p->args.n_args; i++) {
-		code_z(out, i ? ", " : "");
-		code_comment(out, probearg_declaration(a, &p->args.args[i]));
-	}
+	code_comment(out, probearg_list(a, p->args.args, p->args.n_args));
 	code_z(out, ")");
 }
 
@@ -581,8 +564,7 @@ void skeleton_write_record(const struct skeleton *sk, const struct skeleton_prob
 void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out)
 {
 	code_z(out, "#pragma gate\n");
-	for (size_t i = 0; i < sk->probes.n; i++) {
-		const struct skeleton_probe *p = &sk->probes.v[i];
+	vec_each(const struct skeleton_probe, p, &sk->probes) {
 		add_shape(p, sk->has_stack, ret);
 		skeleton_write_head(sk, p, out);
 		skeleton_write_record(sk, p, ret, ret->list.n - 1, "", out);

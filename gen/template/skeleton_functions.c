@@ -53,18 +53,10 @@ struct finder {
 
 // --- finding ---
 
-static struct str base_name(struct str path)
-{
-	for (size_t i = path.n; i > 0; i--)
-		if (path.p[i - 1] == '/')
-			return str_from_offset(path, i);
-	return path;
-}
-
 static bool is_meant(const struct finder *f, const struct targetfile *tf)
 {
 	return !f->file.n || str_eqz(f->file, "__EXE__") || str_glob(f->file, tf->path) ||
-	       str_glob(f->file, base_name(tf->path));
+	       str_glob(f->file, str_base(tf->path));
 }
 
 static bool is_writable(struct str name, struct safe_word *ret)
@@ -149,8 +141,7 @@ static void take_places(struct finder *f, const struct codeplaces *places)
 		vec_push(a, &f->found, fn); // what the loader has chosen is found where it is bound
 		return;
 	}
-	for (size_t i = 0; i < places->list.n; i++) {
-		const struct codeplace *p = &places->list.v[i];
+	vec_each(const struct codeplace, p, &places->list) {
 		struct function fn = {
 		    f->at, word_own("?"), p->addr, p->name, false, p->how == CODEPLACE_COPY, 0};
 		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
@@ -197,8 +188,7 @@ static bool find_all(struct finder *f)
 		struct img *img = targetfile_open(files, f->at);
 		f->names = f->addrs = (struct map){0};
 		struct codeplaces places;
-		if (img &&
-		    (str_find(f->name, '*') < f->name.n || str_find(f->name, '?') < f->name.n))
+		if (img && str_has(f->name, "*?"))
 			img_walk_functions(img, take_symbol, f);
 		else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
 			take_places(f, &places);
@@ -326,23 +316,11 @@ struct skeleton_probe skeleton_return_of(struct skeleton *sk, const struct skele
 
 // --- what is said ---
 
-struct nearest {
-	struct str wanted, near;
-	unsigned best;
-};
-
-static bool try_symbol(void *ctx, const struct img_symbol *sym)
-{
-	struct nearest *n = ctx;
-	if (!codeplace_is_piece(sym->name) && str_is_nearer(n->wanted, sym->name, &n->best))
-		n->near = sym->name;
-	return n->best > 0;
-}
-
 static bool report_none(struct finder *f, struct str pattern)
 {
 	struct targetfiles *files = f->sk->files;
-	struct nearest nearest = {.wanted = f->name, .best = UINT_MAX};
+	struct str near = STR(""), one;
+	unsigned best = UINT_MAX;
 	struct img *first = NULL;
 	files->n_missing++;
 	if (f->n_odd)
@@ -358,26 +336,25 @@ static bool report_none(struct finder *f, struct str pattern)
 	diag_error(f->sk->diag, NULL, "no function matches '" STR_FMT "'", STR_ARG(pattern));
 	if (f->source.n)
 		return false;
-	for (size_t i = 0; i < files->list.n; i++) {
-		struct targetfile *tf = &files->list.v[i];
+	vec_each(struct targetfile, tf, &files->list) {
 		struct img *img = is_meant(f, tf) ? targetfile_open(files, tf) : NULL;
 		const struct dwinlined *d = img ? dwsite_inlined_named(tf->bin.src, f->name) : NULL;
 		if (d)
 			return diag_note(f->sk->diag, NULL,
 					 STR_FMT "() is inlined in %s and has no code of its own",
 					 STR_ARG(d->name), codeattach_callers(f->sk->arena, d));
-		if (img)
-			img_walk_functions(img, try_symbol, &nearest);
+		if (img && (one = codeattach_nearest(f->sk->arena, img, f->name, &best)).n)
+			near = one;
 		first = first ? first : img;
 	}
 	if (first)
 		debugfile_note_stripped(first);
-	if (nearest.near.n)
+	if (near.n)
 		diag_note(f->sk->diag, NULL, "did you mean '%s" STR_FMT "'?",
 			  f->sk->calls	 ? ""
 			  : f->is_return ? "uretprobe:"
 					 : "uprobe:",
-			  STR_ARG(nearest.near));
+			  STR_ARG(near));
 	return false;
 }
 
@@ -461,16 +438,6 @@ static bool is_scope(struct str name, size_t i)
 	return (i && name.p[i - 1] == ':') || (i + 1 < name.n && name.p[i + 1] == ':');
 }
 
-/** NAME@SOURCE, as perf probe has it, or @SOURCE. */
-static void read_source(struct finder *f)
-{
-	size_t at = str_find(f->name, '@');
-	if (at == f->name.n)
-		return;
-	f->source = str_from_offset(f->name, at + 1);
-	f->name = at ? str_slice(f->name, 0, at) : STR("*");
-}
-
 /** uprobe:NAME, uretprobe:FILE:NAME; a path may have colons. */
 static void read_pattern(struct finder *f, struct str pattern)
 {
@@ -482,7 +449,11 @@ static void read_pattern(struct finder *f, struct str pattern)
 			f->name = str_from_offset(f->name, i);
 			break;
 		}
-	read_source(f);
+	// NAME@SOURCE, as perf probe has it, or @SOURCE.
+	bool has_name = str_find(f->name, '@') > 0, has_source = str_has(f->name, "@");
+	struct str name = str_take_until(&f->name, '@');
+	f->source = has_source ? f->name : STR("");
+	f->name = has_name ? name : STR("*");
 }
 
 bool skeleton_add_functions(struct skeleton *sk, struct str pattern)

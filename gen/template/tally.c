@@ -20,14 +20,6 @@ static bool report_no_argument(const struct skeleton *sk, const struct skeleton_
 	return false;
 }
 
-/** What keeps an argument from being a key, or NULL. */
-static const char *why_no_key(const struct skeleton_field *f)
-{
-	if (f->shape.value.how == VALUE_HIDDEN)
-		return "bpftrace cannot read it here";
-	return value_is_real(&f->shape.value) ? "it is a floating-point number" : NULL;
-}
-
 /** A key of a map, as the user says it, at probe @p. */
 static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
 		      struct code *out)
@@ -41,9 +33,11 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 		return true;
 	}
 	const struct skeleton_field *f = skeleton_find_field(sk->arena, p, word);
-	const char *why = f ? why_no_key(f) : NULL;
 	if (!f)
 		return report_no_argument(sk, p, word);
+	const char *why = f->shape.value.how == VALUE_HIDDEN ? "bpftrace cannot read it here"
+			  : value_is_real(&f->shape.value)   ? "it is a floating-point number"
+							     : NULL;
 	if (why)
 		return diag_error(sk->diag, NULL, STR_FMT ": '" STR_FMT "' cannot be a key: %s",
 				  STR_ARG(p->label), STR_ARG(word), why);
@@ -52,14 +46,6 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 	skeleton_write_value(f, true, out);
 	code_z(out, is_call ? ")" : "");
 	return true;
-}
-
-/** The first of @keys, which it is taken off. */
-static struct str take_word(struct str *keys)
-{
-	struct str word = str_slice(*keys, 0, str_find(*keys, ','));
-	*keys = str_from_offset(*keys, word.n + 1);
-	return word;
 }
 
 /** A key of a map is a string for all probes, or for none: @p against @first. */
@@ -84,7 +70,7 @@ static bool check_kinds(const struct skeleton_probe *first, const struct skeleto
 {
 	bool good = true;
 	while (good && keys.n) {
-		struct str word = take_word(&keys);
+		struct str word = str_take_until(&keys, ',');
 		for (size_t i = 0; good && i < sk->probes.n; i++)
 			good = check_kind(sk, first, &sk->probes.v[i], word);
 	}
@@ -97,7 +83,7 @@ static bool write_keys(const struct skeleton *sk, const struct skeleton_probe *p
 {
 	bool good = true;
 	while (keys.n) {
-		good &= write_key(sk, p, take_word(&keys), out);
+		good &= write_key(sk, p, str_take_until(&keys, ','), out);
 		code_z(out, keys.n ? ", " : "");
 	}
 	return good;

@@ -1,11 +1,12 @@
 #include "template/template.h"
 
+#include <limits.h>
+#include <stdlib.h>
+
 #include "bind/apart.h"
 #include "bind/attach.h"
 #include "check/check.h"
 #include "emit/emit.h"
-#include "template/track.h"
-#include "template/import.h"
 #include "bind/marker.h"
 #include "bind/namedarg.h"
 #include "bind/namedvar.h"
@@ -29,11 +30,8 @@ static bool take_scope(struct bind *b, const struct token *t)
 
 bool template_is_for_host(const struct pp *pp)
 {
-	for (size_t i = 0; i < pp->pragmas.n; i++)
-		if (tok_is(pp->pragmas.v[i].tokens, "scope") &&
-		    tok_is(pp->pragmas.v[i].tokens->next, "host"))
-			return true;
-	return false;
+	return vec_any(const struct pp_pragma, p, &pp->pragmas,
+		       tok_is(p->tokens, "scope") && tok_is(p->tokens->next, "host"));
 }
 
 /** `require bpftrace >= 0.23` */
@@ -48,14 +46,6 @@ static bool take_require(const struct bind *b, const struct token *t)
 	       diag_error(b->diag, tok_at(t),
 			  "this script needs bpftrace " STR_FMT ", but this is " DIALECT_FMT,
 			  STR_ARG(t->next->next->text), DIALECT_ARG(b->given->version));
-}
-
-/** `gate` */
-static bool take_gate(struct bind *b, const struct token *t)
-{
-	b->found.has_gate = true;
-	return t->kind == TOK_EOF ||
-	       diag_error(b->diag, tok_at(t), "#pragma gate takes no arguments");
 }
 
 /** `trigger PATTERN`: for --keep */
@@ -83,10 +73,13 @@ static bool take_pragmas(struct bind *b)
 			good &= take_scope(b, t->next);
 		else if (tok_is(t, "require"))
 			good &= take_require(b, t->next);
-		else if (tok_is(t, "gate"))
-			good &= take_gate(b, t->next);
 		else if (tok_is(t, "trigger"))
 			good &= take_trigger(b, t->next);
+		else if (tok_is(t, "gate"))
+			b->found.has_gate = true;
+		if (tok_is(t, "gate") && t->next->kind != TOK_EOF)
+			good =
+			    diag_error(b->diag, tok_at(t->next), "#pragma gate takes no arguments");
 	}
 	return track_collect(b) && good;
 }
@@ -131,25 +124,39 @@ static void place_c_lines(const struct bind *b, struct pp *pp)
 	change_first(b->found.script.program, pp->out);
 }
 
-/** cpid and has_cpid, also written as calls: bpftrace has started no program, we have. */
-static bool replace_cpid(void *ctx, struct node *n, struct node *parent)
+/**
+ * bpftrace (from 0.24 on) looks for `import "helpers.bt"` beside the script. The program that it is given lies in no
+ * directory, so the path is written out in full.
+ */
+static void resolve_import(const struct bind *b, struct node *n)
 {
-	const struct bind *b = ctx;
+	char path[PATH_MAX];
+	struct token *name = n->first->next;
+	if (n->kind != NODE_IMPORT || name->kind != TOK_STRING || !name->loc.file)
+		return;
+	struct str file = lex_string_value(b->arena, name);
+	const char *beside = arena_printf(b->arena, STR_FMT "/" STR_FMT,
+					  STR_ARG(name->loc.file->dir), STR_ARG(file));
+	// What is not there is bpftrace's own (stdlib), or for it to miss.
+	if (!file.n || file.p[0] == '/' || !realpath(beside, path))
+		return;
+	name->text = lex_quote(b->arena, str_copy(b->arena, str_from(path)));
+	// bpftrace reads members and arguments wrongly in there as anywhere, and we cannot see
+	// where.
+	if (b->given->files)
+		diag_warning(b->diag, tok_at(name),
+			     "macros of an imported file see no types of the target: use #include "
+			     "to bring them in");
+}
+
+/** cpid and has_cpid, also written as calls: bpftrace has started no program, we have. */
+static void replace_cpid(const struct bind *b, struct node *n)
+{
 	bool is_read = n->kind == NODE_NAME || (n->kind == NODE_CALL && !n->child);
 	bool is_has = is_read && tok_is(n->name, "has_cpid");
-	(void)parent;
 	if (is_has || (is_read && tok_is(n->name, "cpid")))
 		change_leaf(b->arena, n, NODE_NUMBER,
 			    str_printf(b->arena, "%d", is_has ? 1 : b->given->proc->pid));
-	return true;
-}
-
-/** Reads all that is known of the script by now, and changes nothing. */
-static bool look_at(const struct bind *b)
-{
-	if (b->given->lock)
-		lock_add_script(b);
-	return b->given->is_own || check_script(b);
 }
 
 static bool bind_program(struct bind *b, struct pp *pp)
@@ -169,9 +176,12 @@ static bool bind_program(struct bind *b, struct pp *pp)
 		return diag_error(b->diag, &place, "the script has no probes");
 	}
 	place_c_lines(b, pp);
-	import_resolve(b);
-	if (b->given->is_started)
-		node_walk(b->found.script.program, replace_cpid, b);
+	struct node *program = b->found.script.program;
+	for (struct node *n = program; n; n = node_next(program, n)) {
+		resolve_import(b, n);
+		if (b->given->is_started)
+			replace_cpid(b, n);
+	}
 	b->found.clauses = arena_array(b->arena, struct attach_clause *, b->found.script.clauses.n);
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		b->found.clauses[i] = arena_new(b->arena, struct attach_clause);
@@ -181,7 +191,11 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	bound = bound && marker_replace_all(b);
 	uses_find(b->arena, &b->found.script, &b->found.uses);
 	targettype_begin(b);
-	return exprtype_find(b) && table_find_all(b) && look_at(b) && bound && emit_program(b);
+	if (!exprtype_find(b) || !table_find_all(b))
+		return false;
+	if (b->given->lock)
+		lock_add_script(b);
+	return (b->given->is_own || check_script(b)) && bound && emit_program(b);
 }
 
 bool template_bind(struct bind *b, struct pp *pp)

@@ -20,4 +20,7 @@ bool template_is_for_host(const struct pp *pp);
 /** False after errors; then the tokens are in no useful state. */
 bool template_bind(struct bind *b, struct pp *pp);
 
+/** track.c: reads each `#pragma track` into b->tracks, a JSON array; false after an error, which is said. */
+bool track_collect(struct bind *b);
+
 #endif

@@ -1,4 +1,11 @@
-#include "template/track.h"
+/**
+ * `#pragma track`: what the records of a script are on a timeline (btgen-template(5)).
+ *
+ *	#pragma track PROBE[, PROBE]... [by "TRACK"] ACTION...
+ *	ACTION, on the track of the name, or on that of the thread: state "NAME" | begin "NAME" | end | slice "NAME" lasting FIELD ns|us|ms|s |
+ *	        call "NAME"
+ */
+#include "template/template.h"
 
 #include "base/json.h"
 
@@ -42,8 +49,7 @@ static bool is_traced(const struct bind *b, struct str probe)
 {
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct script_clause *c = b->found.script.clauses.v[i];
-		for (size_t k = 0; k < c->attach.n; k++) {
-			const struct script_attach *at = &c->attach.v[k];
+		vec_each(const struct script_attach, at, &c->attach) {
 			struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : at->kind;
 			if (str_glob(probe, name) || str_glob(name, probe))
 				return true;

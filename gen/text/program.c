@@ -205,8 +205,7 @@ const struct token *linemap_find(const struct linemap *m, unsigned line, unsigne
 
 const struct token *linemap_find_line(const struct linemap *m, unsigned line)
 {
-	for (size_t i = 0; i < m->entries.n; i++)
-		if (m->entries.v[i].line >= line)
-			return m->entries.v[i].token;
-	return NULL;
+	const struct linemap_entry *found =
+	    vec_find(const struct linemap_entry, e, &m->entries, e->line >= line);
+	return found ? found->token : NULL;
 }

@@ -9,13 +9,12 @@
 #include "lang/parse.h"
 #include "lang/print.h"
 
-static bool must_be_sound(void *ctx, struct node *n, struct node *parent)
+static void must_be_sound(const struct node *n)
 {
-	(void)ctx, (void)parent;
 	const struct node *child = n->child;
 	for (const struct token *t = n->first; child; t = t->next) {
 		if (child->first == t) {
-			if (child->height >= n->height)
+			if (child->height >= n->height || child->parent != n)
 				abort();
 			t = child->last;
 			child = child->next;
@@ -23,7 +22,6 @@ static bool must_be_sound(void *ctx, struct node *n, struct node *parent)
 		if (child && t == n->last)
 			abort();
 	}
-	return true;
 }
 
 static void must_print_itself(struct arena *a, const struct node *program, const struct token *out)
@@ -50,7 +48,8 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 	struct node *program = parse_program(a, d, pp->out);
 	if (!program)
 		return;
-	node_walk(program, must_be_sound, NULL);
+	for (const struct node *n = program; n; n = node_next(program, n))
+		must_be_sound(n);
 	must_print_itself(a, program, pp->out);
 	struct lock lock = {.arena = a};
 	struct bind_given given = {.version = version, .files = fuzz_target(), .lock = &lock};

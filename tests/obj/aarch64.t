@@ -37,9 +37,9 @@ is "$(expand 0.17)" "$(cat <<'END'
 (uint64)(uint32)5 | (int64)(int16)reg("r3")
 (uint64)*(uint64 *)(reg("r29") + 8) | (int64)(int16)reg("r3")
 (int64)(int32)arg0 | (int64)(int16)arg1
-(uint64)*(uint64 *)(reg("r11") + (reg("r13") * 8)) | (int64)(int16)reg("r3")
-(uint64)*(uint64 *)(reg("r29") + ((int64)(int32)reg("r14"))) | (int64)(int16)reg("r3")
-(uint64)(uint8)*(uint8 *)(reg("r11") + (((uint64)(uint32)reg("r13")) * 8)) | (int64)(int16)reg("r3")
+(uint64)*(uint64 *)((reg("r11") + (reg("r13") * 8))) | (int64)(int16)reg("r3")
+(uint64)*(uint64 *)((reg("r29") + ((int64)(int32)reg("r14")))) | (int64)(int16)reg("r3")
+(uint64)(uint8)*(uint8 *)((reg("r11") + (((uint64)(uint32)reg("r13")) * 8))) | (int64)(int16)reg("r3")
 arg0 | (int64)(int16)arg1
 (int64)arg0 | (int64)(int16)arg1
 (uint64)*(uint64 *)(reg("r29")) | (int64)(int16)arg1
@@ -53,10 +53,10 @@ is "$(expand 0.27)" "$(cat <<'END'
 (uint64)0 | (int64)(int16)reg("r3")
 (uint64)(uint32)5 | (int64)(int16)reg("r3")
 (uint64)*(uint64 *)(reg("r29") + 8) | (int64)(int16)reg("r3")
-(int64)(int32)*(uint32 *)(reg("r11") + reg("r12")) | (int64)(int16)reg("r3")
-(uint64)*(uint64 *)(reg("r11") + (reg("r13") * 8)) | (int64)(int16)reg("r3")
-(uint64)*(uint64 *)(reg("r29") + ((int64)(int32)reg("r14"))) | (int64)(int16)reg("r3")
-(uint64)(uint8)*(uint8 *)(reg("r11") + (((uint64)(uint32)reg("r13")) * 8)) | (int64)(int16)reg("r3")
+(int64)(int32)*(uint32 *)((reg("r11") + reg("r12"))) | (int64)(int16)reg("r3")
+(uint64)*(uint64 *)((reg("r11") + (reg("r13") * 8))) | (int64)(int16)reg("r3")
+(uint64)*(uint64 *)((reg("r29") + ((int64)(int32)reg("r14")))) | (int64)(int16)reg("r3")
+(uint64)(uint8)*(uint8 *)((reg("r11") + (((uint64)(uint32)reg("r13")) * 8))) | (int64)(int16)reg("r3")
 arg0 | arg1
 arg0 | arg1
 arg0 | arg1

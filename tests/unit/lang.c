@@ -140,17 +140,15 @@ static void program(const char *text, const char *want)
 		printf("# got  " STR_FMT "\n# want %s\n", STR_ARG(got), want);
 }
 
-static bool note_opaque(void *ctx, struct node *n, struct node *parent)
+static unsigned count_opaque(const struct node *tree)
 {
-	(void)parent;
-	if (n->kind == NODE_OPAQUE) {
-		struct strbuf b = {0};
-		strbuf_adds(&b, print_text(&arena, n));
-		tap_show("opaque", strbuf_str(&b));
-		strbuf_fini(&b);
-		++*(unsigned *)ctx;
-	}
-	return true;
+	unsigned n_opaque = 0;
+	for (const struct node *n = tree; n; n = node_next(tree, n))
+		if (n->kind == NODE_OPAQUE) {
+			tap_show("opaque", print_text(&arena, n));
+			n_opaque++;
+		}
+	return n_opaque;
 }
 
 /** What the preprocessor makes of it, as it stands. */
@@ -179,7 +177,7 @@ static void test_script(const char *path)
 		tree = parse_program(&arena, &diag, pp.out);
 	}
 	if (tree)
-		node_walk(tree, note_opaque, &n_opaque);
+		n_opaque = count_opaque(tree);
 	ok(tree && prints_itself(tree, text) && !n_opaque, "%s", path);
 }
 
@@ -201,7 +199,7 @@ static void test_case(struct str text, struct str want, bool is_program)
 		whole = str_printf(&arena, "BEGIN { " STR_FMT " }", STR_ARG(text));
 	struct node *tree = parse(whole);
 	if (tree && !want.n)
-		node_walk(tree, note_opaque, &n_opaque);
+		n_opaque = count_opaque(tree);
 	if (is_program || !tree)
 		got = dumped(tree);
 	else if (tree->child && tree->child->kind == NODE_CLAUSE)
