@@ -441,8 +441,8 @@ static bool asks_places_first(const struct context_question *q)
 	bool first = q->context->is_asked;
 	for (size_t i = 0; i < t->images.n && !first; i++) {
 		struct dwsrc *src = t->images.v[i];
-		first = context_has_image(q->context, src) && dwsrc_open(src) &&
-			dwfilter_is_large(src);
+		first =
+		    context_has_image(q->context, src) && dwsrc_open(src) && dwfilter_is_large(src);
 	}
 	return first;
 }
