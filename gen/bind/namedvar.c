@@ -526,18 +526,19 @@ static bool look_around(const struct bind *b, const struct context_place *p, boo
 	return true;
 }
 
-static bool report_no_places(const struct bind *b, const struct attach_clause *c,
+/** @p: the place of which nothing is known, or NULL if there is none. */
+static bool report_no_places(const struct bind *b, const struct context_place *p,
 			     const struct token *use)
 {
-	if (c->has_unplaced || !c->near.places.n)
+	if (!p)
 		return diag_error(
 		    b->diag, tok_at(use),
 		    "vars.NAME needs a usdt probe or uprobe of the target at each attach "
 		    "point of the clause");
-	diag_error(b->diag, tok_at(use),
-		   "variable " STR_FMT ": no debug information for the code of this clause",
-		   STR_ARG(use->text));
-	return false;
+	return diag_error(b->diag, tok_at(use),
+			  "variable " STR_FMT ": no debug information in " STR_FMT
+			  " for the code of this clause",
+			  STR_ARG(use->text), STR_ARG(p->src->img->display_path));
 }
 
 /** @uses are vars.NAME, or with @is_call those args.NAME that no argN reads. */
@@ -548,11 +549,11 @@ static bool resolve_all(const struct bind *b, struct attach_clause *c, struct no
 	if (!n)
 		return true;
 	if (c->has_unplaced || !c->near.places.n)
-		return report_no_places(b, c, uses[0]->name);
+		return report_no_places(b, NULL, uses[0]->name);
 	struct spot *spots = arena_array(b->arena, struct spot, c->near.places.n);
 	for (size_t i = 0; i < c->near.places.n; i++)
 		if (!look_around(b, &c->near.places.v[i], is_call, &spots[i]))
-			return report_no_places(b, c, uses[0]->name);
+			return report_no_places(b, &c->near.places.v[i], uses[0]->name);
 	for (size_t i = 0; i < n; i++)
 		good &= resolve(b, c, spots, uses[i]);
 	return good;

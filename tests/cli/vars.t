@@ -123,6 +123,11 @@ is "$((sum))" 128 "... has the order of its operators"
 like "$(said 'uprobe:__EXE__@sum.c:4 { print(vars.sizes); }')" \
 	'^error: there is no variable sizes at update\+0x[0-9a-f]+ \(sum.c:4\)$' "of the lines that begin at an address, the script's is named"
 
+gcc -O2 -o "$tmp/bare" sum.c
+app=$tmp/bare
+like "$(said 'uprobe:__EXE__:update { print(vars.t); }')" \
+	"^error: variable t: no debug information in $tmp/bare for the code of this clause\$" "without debug information the file is named"
+
 # Two addresses of which the low bits are alike.
 cat >"$tmp/pages.c" <<'END'
 __attribute__((noinline, aligned(4096))) int one(int n) { return n + 1; }
