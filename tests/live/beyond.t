@@ -154,7 +154,7 @@ spread=$("$btgen" expand --for 0.17 -x "$tmp/registers" -e 'usdt:__EXE__:far:spr
 like "$spread" 'error: bpftrace 0.17 reads arg0 to arg5 only' "what sites disagree about is refused"
 like "$spread" 'note: at one site arg6 is -4@\$?7: no single expression reads it there and at the other sites' "with one of the places"
 like "$("$btgen" expand --for 0.17 -x "$tmp/registers" -e 'usdt:__EXE__:far:same { @ = args.seventh; }')" \
-	'@ = \(int64\)\(int32\)\(7\)' "what they agree about is not"
+	'@ = \(int64\)\(int32\)7' "what they agree about is not"
 live_start "$tmp/registers"
 ok "-t traces such a probe" live_trace -t far:spread "$live_pid"
 echo >&8
