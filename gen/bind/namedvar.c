@@ -134,7 +134,7 @@ static const char *read_in_prologue(struct arena *a, const struct spot *s, const
 	if (l->scope->pc != s->rows.entry || !param)
 		return "the function has not stored it yet";
 	if (reg < 0)
-		return "it is not passed in one register";
+		return "where it is passed is not known";
 	v->at = (struct locexpr){0};
 	vec_push(a, &v->at.steps, (struct locexpr_step){LOCEXPR_REGISTER, reg});
 	return NULL;

@@ -547,7 +547,8 @@ bool dwfilter_may_have(struct dwsrc *src, struct str text)
 {
 	const struct dwindex *ix = open_index(src);
 	const struct str *in[] = {&ix->str, &ix->line_str, &ix->info};
-	bool has = !ix->is_plain || !text.n;
+	bool is_large = ix->str.n + ix->line_str.n + ix->info.n > MAX_SEARCHED;
+	bool has = !ix->is_plain || !text.n || is_large;
 	for (size_t i = 0; i < 3 && !has; i++)
 		has = in[i]->n && memmem(in[i]->p, in[i]->n, text.p, text.n);
 	return has;

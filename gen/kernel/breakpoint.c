@@ -16,8 +16,10 @@ static bool is_emulated(const uint8_t *code)
 #if defined(__x86_64__)
 	if (*code == 0x41) // push %r8 to %r15
 		return (code[1] & 0xf8) == 0x50;
-	if (*code == 0x0f) // jcc
-		return (code[1] & 0xf0) == 0x80;
+	if (*code == 0x66) // the prefix of a longer nop
+		return code[1] == 0x90 || (code[1] == 0x0f && code[2] == 0x1f);
+	if (*code == 0x0f) // nop, jcc
+		return code[1] == 0x1f || (code[1] & 0xf0) == 0x80;
 	return *code == 0x90 || (*code & 0xf8) == 0x50 || (*code & 0xf0) == 0x70 || *code == 0xe8 ||
 	       *code == 0xe9 || *code == 0xeb;
 #else
@@ -37,7 +39,7 @@ struct reading {
 /** 1 or 0; 0.5 if the file does not say. */
 static double stepped_at(struct reading *r, struct str path, uint64_t offset)
 {
-	uint8_t code[2];
+	uint8_t code[3];
 	uint64_t size;
 	const char *why;
 	if (!str_eq(r->path, path)) {

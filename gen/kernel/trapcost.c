@@ -28,21 +28,23 @@ enum {
 
 static const struct trapcost_ns usual = {800, 10000};
 
-/** As the site of a probe: the kernel does a nop itself. */
-static __attribute__((noinline)) void site(void)
-{
-	__asm__ volatile("nop");
-}
-
-/** Of this it has to make a step (kernel/breakpoint.h). */
-static __attribute__((noinline)) void stepped_site(void)
-{
+/**
+ * Functions whose first instruction the kernel does itself, as it does that of a USDT probe, or has to single-step
+ * (kernel/breakpoint.h). Not in C: a compiler's flags may put another one before it.
+ */
+void trapcost_emulated_site(void);
+void trapcost_stepped_site(void);
 #if defined(__x86_64__)
-	__asm__ volatile("test %eax, %eax");
+#define STEPPED "test %eax, %eax"
 #else
-	__asm__ volatile("nop");
+#define STEPPED "nop"
 #endif
-}
+#define SITE(name, instruction)                                                                    \
+	__asm__(".pushsection .text\n.globl " name "\n.hidden " name "\n.type " name               \
+		", %function\n" name ":\n" instruction "\nret\n.size " name ", .-" name            \
+		"\n.popsection\n")
+SITE("trapcost_emulated_site", "nop");
+SITE("trapcost_stepped_site", STEPPED);
 
 static uint64_t time_ns(void)
 {
@@ -161,8 +163,8 @@ void trapcost_begin(struct trapcost *t)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		struct trapcost_ns ns = usual;
 		if (getppid() == parent)
-			ns = (struct trapcost_ns){measure(site, usual.emulated),
-						  measure(stepped_site, usual.stepped)};
+			ns = (struct trapcost_ns){measure(trapcost_emulated_site, usual.emulated),
+						  measure(trapcost_stepped_site, usual.stepped)};
 		_exit(write(ends[1], &ns, sizeof(ns)) != sizeof(ns));
 	}
 	close(ends[1]);

@@ -459,9 +459,10 @@ bool proc_is_same(const struct proc *p)
 bool proc_is_replaced(const struct proc *p)
 {
 	struct stat_line st;
+	bool is_over = has_exited(p); // before its state is read: it may end in between
 	// In the same clock tick only the pidfd tells them apart.
 	return read_stat(p->arena, p->procfs, p->pid, &st) &&
-	       (st.start_time != p->start_time || (has_exited(p) && !has_ended(st.state)));
+	       (st.start_time != p->start_time || (is_over && !has_ended(st.state)));
 }
 
 bool proc_runs_same_file(const struct proc *p)

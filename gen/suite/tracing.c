@@ -25,7 +25,7 @@ struct job {
 	int log, output;    // without a name: who kills btgen leaves nothing behind
 	int ready;	    // of --ready-fd; -1: it has come, or never will
 	pid_t btgen, after; // 0: not there, or ended
-	int status;
+	int status, after_status;
 	unsigned long deadline; // ms
 	bool is_stopping, is_over;
 };
@@ -100,10 +100,9 @@ static void stop(struct job *j)
 /** Looks which of the two has ended. */
 static void reap(struct job *j)
 {
-	int status;
 	if (j->btgen && waitpid(j->btgen, &j->status, WNOHANG) == j->btgen)
 		j->btgen = 0;
-	if (j->after && waitpid(j->after, &status, WNOHANG) == j->after) {
+	if (j->after && waitpid(j->after, &j->after_status, WNOHANG) == j->after) {
 		j->after = 0;
 		stop(j);
 	}
@@ -158,6 +157,9 @@ static const char *why_not(const struct job *j)
 	if (j->is_over)
 		return arena_printf(j->arena, "%s did not end within %lu s",
 				    j->c->after ? "AFTER" : which, j->c->timeout / 1000);
+	if (WIFEXITED(j->after_status) && WEXITSTATUS(j->after_status))
+		return arena_printf(j->arena, "the exit status of AFTER is %d",
+				    WEXITSTATUS(j->after_status));
 	if (WIFSIGNALED(j->status))
 		return arena_printf(j->arena, "btgen was killed by signal %d", WTERMSIG(j->status));
 	return WEXITSTATUS(j->status)

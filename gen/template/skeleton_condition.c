@@ -74,7 +74,11 @@ static void write_token(struct condition *c, const struct skeleton_probe *p, siz
 	const struct skeleton_field *f =
 	    is_name(c, i) ? skeleton_find_field(c->arena, p, text) : NULL;
 	struct safe_word enumerator;
-	if (f)
+	bool is_shown =
+	    f && !str_eqz(f->value.s, "?"); // else the error of args.NAME has the reason
+	if (f && !is_shown)
+		code_z(out, "args.");
+	if (is_shown)
 		skeleton_write_value(f, true, out);
 	else if (is_name(c, i) &&
 		 word_take(find_enumerator(c->arena, p, text), ALPHABET_SCOPED_WORD, &enumerator))

@@ -107,9 +107,10 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 		if (name.s.n < other->name.s.n)
 			other->name = name;
 	} else {
+		// In a template $1 is an argument of the script.
 		vec_push(a, &f->found,
 			 (struct function){f->at, name, sym->addr, demangle_written(a, sym->name),
-					   false, false, 0});
+					   str_has(sym->name, "$"), false, 0});
 		same_addr = f->found.n;
 		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
 	}
@@ -450,10 +451,10 @@ static void read_pattern(struct finder *f, struct str pattern)
 			break;
 		}
 	// NAME@SOURCE, as perf probe has it, or @SOURCE.
-	bool has_name = str_find(f->name, '@') > 0, has_source = str_has(f->name, "@");
+	bool has_source = str_has(f->name, "@");
 	struct str name = str_take_until(&f->name, '@');
 	f->source = has_source ? f->name : STR("");
-	f->name = has_name ? name : STR("*");
+	f->name = name.n || !has_source ? name : STR("*");
 }
 
 bool skeleton_add_functions(struct skeleton *sk, struct str pattern)

@@ -204,4 +204,21 @@ is "$(filtered doors 'arg0 == open')" "/(arg0 == open)/" "not where two enums ha
 is "$(filtered visit 'str(argc) == "argc" && $argc && @argc[argc] && (argc ? argc : argc)')" \
 	'/(str(args.argc) == "argc" && $argc && @argc[args.argc] && (args.argc ? args.argc : args.argc))/' "what only looks like an argument stays"
 is "$(filtered pids 'pid == 3' pids)" "/(pid == 3)/" "bpftrace's own words are its own"
+
+# No name is not every name.
+like "$("$btgen" run -n --bpftrace /nonexistent -t uprobe: -x "$tmp/scopes" 2>&1)" "^btgen: error: no function matches 'uprobe:'" "an empty name"
+
+# A symbol that would be the argument of a script, and a parameter that -t cannot show.
+cat >"$tmp/symbols.c" <<'END'
+__attribute__((noinline)) int odd(int n) __asm__("odd$u7b$17h1");
+__attribute__((noinline)) int odd(int n) { return n + 1; }
+__attribute__((noinline)) int half(double x, int n) { return (int)x + n; }
+int main(int argc, char **argv) { return odd(argc) + half(argc, 2) + !argv; }
+END
+gcc -g -O0 -o "$tmp/symbols" "$tmp/symbols.c" || exit
+attached=$("$btgen" run -n --bpftrace /nonexistent -t 'uprobe:odd*' -x "$tmp/symbols" 2>&1 | grep -E '^uprobe|error')
+is "$attached" "uprobe:__EXE__:0x$(nm "$tmp/symbols" | sed -n 's/^0*\([0-9a-f]*\) T odd.*/\1/p')" "a symbol with \$ in it goes by its address"
+is "$(filtered uprobe:half 'n == 2' symbols)" "/(args.n == 2)/" "--filter: a parameter behind one of a floating-point type"
+like "$("$btgen" run -n --bpftrace /nonexistent -t uprobe:half --filter 'x > 2' -x "$tmp/symbols" 2>&1)" \
+	"^--filter:1:1: error: .*parameter x of half" "one that no bpftrace can read is an error at its place"
 done_testing

@@ -95,7 +95,7 @@ END
 gcc -g -O0 -o "$tmp/odd" odd.c
 app=$tmp/odd
 like "$(said 'uprobe:__EXE__:windows { print(vars.a); }')" \
-	'^error: cannot read variable a at windows\+0x0 \(odd.c:1\): it is not passed in one register' \
+	'^error: cannot read variable a at windows\+0x0 \(odd.c:1\): where it is passed is not known' \
 	"above the frame, where another convention stores it"
 is "$(text 'uprobe:__EXE__:many { print(vars.g); }')" '(int64)(int32)*(uint32 *)(reg("sp") + 8)' "... and where the caller has put it"
 

@@ -201,6 +201,17 @@ is "$rc $out" "0 1..1
 ok 1 - a program that ends first" "AFTER goes on: the case has ended with its program"
 ok "and so does AFTER, which ignores SIGTERM" test $((SECONDS - began)) -lt 40
 
+test_of <<END
+NAME what should have caused it
+RUN ./$name 1
+TRACE app:push
+AFTER exit 3
+EXPECT_NONE pop
+END
+is "$rc $(head -n 3 <<<"$out")" "1 1..1
+not ok 1 - what should have caused it
+# the exit status of AFTER is 3" "AFTER fails, and so does the case"
+
 # It ends when it is killed, and so does what it has started.
 cat >cases/q.cases <<END
 NAME long

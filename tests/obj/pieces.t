@@ -228,16 +228,16 @@ bits.y|its location has pieces of bits
 rest.x|its location is corrupt
 under.y|its location is corrupt
 many.x|its location is too complex
-frame|it is not passed in one register
-stack|it is not passed in one register
+frame|where it is passed is not known
+stack|where it is passed is not known
 END
 is "$(read_as f vars.both.y)" '(uint64)reg("si")' "vars.NAME reads the same"
 is "$(read_as f 'args.place.y')" '*(uint64 *)(reg("di") + 32 + 8)' "a struct in memory, which a register leads to"
 
 # LLVM says one location of the whole function also where code of the prologue puts the parameter there.
 for f in moves unmarked; do
-	is "$(why "$f" args.number)" "it is not passed in one register" "$f: one location for all of a function may not hold at its entry"
-	is "$(why "$f" args.both.y)" "it is not passed in one register" "$f: nor do its pieces"
+	is "$(why "$f" args.number)" "where it is passed is not known" "$f: one location for all of a function may not hold at its entry"
+	is "$(why "$f" args.both.y)" "where it is passed is not known" "$f: nor do its pieces"
 	like "$(line "$f" args.number)" "note: the nearest place where it can be read is $f\+0x[0-9a-f]+ \(p.rs:[0-9]\), with vars.NAME" "$f: where they can be read is said"
 done
 # The same file with its bytes changed: nothing is expected but an end.
