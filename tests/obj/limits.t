@@ -40,6 +40,7 @@ for spec in "-.note.stapsdt $G" "+.note.stapsdt 0x3ffff000" "-.note.btgen $G" "+
 	"-.debug"*) like "$(cat "$tmp/err")" 'huge: warning: .*it exceeds 512 MiB decompressed' "... is not, and that is why" ;;
 	esac
 	cheap "$spec: a function" expand -x "$tmp/huge" -e 'uprobe:__EXE__:main { }'
+	cheap "$spec: one that is not there" expand -x "$tmp/huge" -e 'uprobe:__EXE__:nowhere { }'
 done
 huge -.note.stapsdt $G
 is "$("$btgen" probes -x "$tmp/huge" 2>&1)" "$tmp/huge:.note.stapsdt+0x0: error: the section is too large to be read" \
