@@ -106,10 +106,11 @@ static void warn_of_key(struct emitter *e, const struct node *n, const struct na
 	bool is_told = false;
 	for (const struct node *c = e->in_key->child; c; c = c->next)
 		is_told |= is_same(c, name->key); // the number is in the key, too
-	for (const struct use *u = uses_of_map(&e->b->found.uses, name->map); u; u = u->next)
-		is_told |= u->clause == e->clause->clause && // or the script looks itself
-			   (node_is(u->node->parent, NODE_BINARY, "==") ||
-			    node_is(u->node->parent, NODE_BINARY, "!="));
+	// Or the script looks itself, be the map a macro's parameter.
+	for (const struct node *m = e->body; m && !is_told; m = node_next(e->body, m))
+		is_told = m->kind == NODE_MAP && m->name && str_eq(m->name->text, name->map) &&
+			  (node_is(m->parent, NODE_BINARY, "==") ||
+			   node_is(m->parent, NODE_BINARY, "!="));
 	if (!is_told)
 		vec_push(e->arena, &e->nameless, (struct nameless){at, true});
 }
