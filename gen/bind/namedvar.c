@@ -24,6 +24,8 @@ struct spot {
 	struct str asked;	 // the line that the script names; other lines may begin there, too
 };
 
+static const char in_registers[] = "it is in registers, not in memory";
+
 /** A variable at one address. */
 struct found {
 	struct argloc_var var;
@@ -352,7 +354,9 @@ static bool report_unreadable(const struct bind *b, const struct token *use, con
 	if (s->is_call && s->params)
 		diag_note(b->diag, NULL, "it is " STR_FMT,
 			  STR_ARG(funcargs_declaration(b->arena, s->params)));
-	if (near)
+	if (why == in_registers)
+		diag_note(b->diag, NULL, "its members can be read one by one");
+	else if (near)
 		diag_note(b->diag, NULL, "the nearest place where it can be read is " STR_FMT "%s",
 			  STR_ARG(place_name(b, s, near)), s->is_call ? ", with vars.NAME" : "");
 	return false;
@@ -402,7 +406,7 @@ static const char *why_not_type(struct ctype *t, const struct locexpr *e, bool *
 	if (t->kind == CTYPE_FLOAT)
 		return "bpftrace has no floating-point numbers";
 	if (*is_memory)
-		return e->is_place ? NULL : "it is in registers, not in memory";
+		return e->is_place ? NULL : in_registers;
 	if (!ctype_size(t, &size) || !ctype_is_word(size) || t->kind == CTYPE_FUNC ||
 	    t->kind == CTYPE_OPAQUE || t->kind == CTYPE_VOID)
 		return "it is not a number of up to 8 bytes";
@@ -424,7 +428,7 @@ static void take_member(const struct bind *b, struct spot *s, struct found *f,
 		return;
 	for (const struct node *m; in && ctype_is_aggregate(in); in = ctype_strip(p.type)) {
 		m = (*n)->parent;
-		f->why_not = "it is in registers, not in memory";
+		f->why_not = in_registers;
 		if (m->kind != NODE_MEMBER)
 			return;
 		path = str_printf(b->arena, STR_FMT "%s" STR_FMT, STR_ARG(path), path.n ? "." : "",

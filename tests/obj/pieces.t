@@ -231,6 +231,7 @@ many.x|its location is too complex
 frame|where it is passed is not known
 stack|where it is passed is not known
 END
+like "$(line f args.both)" 'note: its members can be read one by one' "what can be read is said"
 is "$(read_as f vars.both.y)" '(uint64)reg("si")' "vars.NAME reads the same"
 is "$(read_as f 'args.place.y')" '*(uint64 *)(reg("di") + 32 + 8)' "a struct in memory, which a register leads to"
 
