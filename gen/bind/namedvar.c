@@ -406,7 +406,9 @@ static const char *why_not_type(struct ctype *t, const struct locexpr *e, bool *
 	if (t->kind == CTYPE_FLOAT)
 		return "bpftrace has no floating-point numbers";
 	if (*is_memory)
-		return e->is_place ? NULL : in_registers;
+		return e->is_place	       ? NULL
+		       : ctype_is_aggregate(t) ? in_registers
+					       : "it is an array in registers";
 	if (!ctype_size(t, &size) || !ctype_is_word(size) || t->kind == CTYPE_FUNC ||
 	    t->kind == CTYPE_OPAQUE || t->kind == CTYPE_VOID)
 		return "it is not a number of up to 8 bytes";
@@ -443,6 +445,8 @@ static void take_member(const struct bind *b, struct spot *s, struct found *f,
 	}
 	*ret = ctype_as_pointer(b->arena, p.type);
 	f->var.part_off = p.off;
+	if (p.bit_size)
+		f->why_not = "it is a bit-field in registers";
 	if (p.bit_size || !ctype_size(p.type, &f->var.part_size) || !f->var.part_size)
 		return;
 	argloc_locate(&s->loc, &f->var);

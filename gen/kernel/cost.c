@@ -245,8 +245,8 @@ bool cost_open(struct cost *c, pid_t pid, const cost_names *names)
 
 void cost_read(struct cost *c)
 {
-	if (!c->trap_ns.emulated)
-		c->trap_ns = trapcost_end(&c->trap);
+	if (!c->has_trap_ns)
+		c->has_trap_ns = trapcost_read(&c->trap, &c->trap_ns);
 	read_programs(c);
 }
 
@@ -335,6 +335,8 @@ void cost_write_json(const struct cost *c, struct strbuf *ret)
 	json_open(&j, "cost", '{');
 	json_printf(&j, "seconds", "%.3f", time_of(c, true) / 1e9);
 	json_printf(&j, "percent", "%.3f", 100 * cost_share(c, true));
+	if (!c->has_trap_ns)
+		json_str(&j, "breakpoint", STR("typical"));
 	json_open(&j, "probes", '[');
 	for (size_t i = 0; i < n; i++) {
 		json_open(&j, NULL, '{');

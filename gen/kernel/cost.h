@@ -46,7 +46,8 @@ struct cost {
 	struct arena *arena;
 	int stats;		    /**< keeps the kernel counting, or -1 */
 	struct trapcost trap;	    /**< is being measured */
-	struct trapcost_ns trap_ns; /**< zeros: not known yet */
+	struct trapcost_ns trap_ns; /**< usual values as long as they are measured */
+	bool has_trap_ns;	    /**< that is over */
 	VEC(struct cost_probe) probes;
 	VEC(struct cost_program) programs;
 	uint64_t began, before,

@@ -175,17 +175,24 @@ void trapcost_begin(struct trapcost *t)
 	}
 }
 
-struct trapcost_ns trapcost_end(struct trapcost *t)
+bool trapcost_read(struct trapcost *t, struct trapcost_ns *ret)
 {
-	struct trapcost_ns ns;
+	ssize_t n = t->child ? read(t->result, ret, sizeof(*ret)) : 0;
+	bool is_open = n < 0 && errno == EAGAIN;
+	if (n != sizeof(*ret))
+		*ret = usual;
+	if (!is_open)
+		trapcost_end(t);
+	return !is_open;
+}
+
+void trapcost_end(struct trapcost *t)
+{
 	if (!t->child)
-		return usual;
-	if (read(t->result, &ns, sizeof(ns)) != sizeof(ns))
-		ns = usual;
+		return;
 	close(t->result);
 	kill(t->child, SIGKILL);
 	while (waitpid(t->child, NULL, 0) < 0 && errno == EINTR)
 		;
 	t->child = 0;
-	return ns;
 }

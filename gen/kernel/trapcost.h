@@ -2,6 +2,7 @@
 #ifndef KERNEL_TRAPCOST_H
 #define KERNEL_TRAPCOST_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /** ns a hit: the mean of one in a loop and one after other work. */
@@ -20,9 +21,11 @@ struct trapcost {
  */
 void trapcost_begin(struct trapcost *t);
 /**
- * What a uprobe takes a hit, without the program that it starts, as measured, or usual values if that is not done or
- * may not be. Ends the process.
+ * What a uprobe takes a hit, without the program that it starts: as measured, or usual values and false as long as that
+ * is not done. Where it may not be, usual values and true.
  */
-struct trapcost_ns trapcost_end(struct trapcost *t);
+bool trapcost_read(struct trapcost *t, struct trapcost_ns *ret);
+/** Ends the process, if it is still there. */
+void trapcost_end(struct trapcost *t);
 
 #endif

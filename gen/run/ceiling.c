@@ -45,7 +45,10 @@ void ceiling_report_account(const struct cost *cost, bool is_result)
 {
 	FILE *out = is_result ? stdout : stderr;
 	const char *prefix = is_result ? "" : "btgen: ";
-	fprintf(out, "%scost: %.2f %% of a processor\n", prefix, 100 * cost_share(cost, true));
+	fprintf(out, "%scost: %.2f %% of a processor%s\n", prefix, 100 * cost_share(cost, true),
+		cost->has_trap_ns ? ""
+				  : " (the trace was too short to measure a breakpoint: a typical "
+				    "one is assumed)");
 	report_probes(cost, true, out, prefix);
 }
 

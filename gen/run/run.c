@@ -635,18 +635,15 @@ static void report_loss(struct runner *r)
 	const char *least = r->is_exact ? "" : "at least ";
 	r->diag->quiet = false;
 	bool is_at_end = sum.n_lost && r->is_exact && !r->lost;
-	if (is_at_end)
-		diag_warning(
-		    r->diag, NULL,
-		    "%" PRIu64 " of %" PRIu64
-		    " events are missing, and bpftrace reports no loss: they came while the trace "
-		    "was ending, or another probe on the same CPU overwrote them",
-		    sum.n_lost, sum.n_fired);
-	else if (sum.n_lost)
-		diag_warning(r->diag, NULL,
-			     "%" PRIu64 " of %" PRIu64
-			     " events were lost: bpftrace could not keep up",
-			     sum.n_lost, sum.n_fired);
+	const char *how =
+	    is_at_end ? "are missing, and bpftrace reports no loss: they came while the trace was "
+			"ending, or another probe on the same CPU overwrote them"
+	    : r->lost ? "were lost: bpftrace could not keep up"
+		      : "were lost: they came while the trace was ending, or bpftrace could not "
+			"keep up";
+	if (sum.n_lost)
+		diag_warning(r->diag, NULL, "%" PRIu64 " of %" PRIu64 " events %s", sum.n_lost,
+			     sum.n_fired, how);
 	else if (r->lost && sum.n_fired)
 		diag_warning(r->diag, NULL,
 			     "%s%llu calls of print(), clear() and the like were lost: bpftrace "

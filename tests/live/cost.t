@@ -75,6 +75,9 @@ speed() {
 		awk '{ v[NR] = $1 } END { printf "%.0f\n", v[int((NR + 1) / 2)] }'
 }
 
+# What is said where a busy machine did not measure a breakpoint in time
+typical='( \(the trace was too short to measure a breakpoint: a typical one is assumed\))?'
+
 # account: of the JSON in $tmp/trace
 account() { jq -r 'select(.cost) | .cost.probes[] | "\(.probe) \(.hits)"' "$tmp/trace" | sort; }
 
@@ -143,7 +146,7 @@ ok "-v attaches" live_trace "$live_pid" -v "$tmp/two.bt"
 live_say "fire 300"
 wait_for 30 sh -c '[ "$(grep -c done "$1")" = 2 ]' - "$tmp/answers"
 live_wait INT
-like "$(cat "$tmp/messages")" '^btgen: cost: [0-9.]+ % of a processor$' "-v has the account at the end"
+like "$(cat "$tmp/messages")" '^btgen: cost: [0-9.]+ % of a processor'"$typical\$" "-v has the account at the end"
 like "$(cat "$tmp/messages")" '^btgen:   usdt:app:also: [0-9]+ hits/s' "with a line for each probe"
 live_quit
 
@@ -188,7 +191,7 @@ ok "--cost attaches" wait_for 60 test -s "$tmp/ready"
 live_say "fire 2000"
 live_wait
 is "$live_rc" 0 "and ends by itself"
-like "$(cat "$tmp/estimate")" '^cost: [0-9.]+ % of a processor$' "it prints what the trace takes"
+like "$(cat "$tmp/estimate")" '^cost: [0-9.]+ % of a processor'"$typical\$" "it prints what the trace takes"
 is "$(sed 1d "$tmp/estimate" | sed -E 's/: ([0-9]+) hits.s, [0-9.]+ us a hit, [0-9.]+ %$/ \1/' | sort | awk '{ print $1, ($2 > 700 && $2 < 1100 ? "as fired" : $2) }')" \
 	"usdt:app:also as fired
 usdt:app:often as fired" "and how often each probe fired: 2000 times in two seconds"

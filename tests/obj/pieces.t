@@ -210,9 +210,9 @@ while IFS='|' read -r what text; do
 	is "$(why f "args.$what")" "$text" "refused: $what"
 done <<'END'
 both|it is in registers, not in memory
-both.list|it is in registers, not in memory
-both.list[0]|it is in registers, not in memory
-both.bits|it is in registers, not in memory
+both.list|it is an array in registers
+both.list[0]|it is an array in registers
+both.bits|it is a bit-field in registers
 both.nowhere|struct pair has no member nowhere
 both.real|bpftrace has no floating-point numbers
 odd.far|its location is corrupt
@@ -232,6 +232,7 @@ frame|where it is passed is not known
 stack|where it is passed is not known
 END
 like "$(line f args.both)" 'note: its members can be read one by one' "what can be read is said"
+unlike "$(line f args.both.bits)" 'one by one' "... only where it is so"
 is "$(read_as f vars.both.y)" '(uint64)reg("si")' "vars.NAME reads the same"
 is "$(read_as f 'args.place.y')" '*(uint64 *)(reg("di") + 32 + 8)' "a struct in memory, which a register leads to"
 
