@@ -5,28 +5,52 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "process/proc.h"
 
+enum { MOST_BYTES = 8 };
+
+#if defined(__x86_64__)
+/** The kernel's own; others of the same length are stepped. */
+static const char nops[][MOST_BYTES + 1] = {
+    "\x90",
+    "\x66\x90",
+    "\x0f\x1f\x00",
+    "\x0f\x1f\x40\x00",
+    "\x0f\x1f\x44\x00\x00",
+    "\x66\x0f\x1f\x44\x00\x00",
+    "\x0f\x1f\x80\x00\x00\x00\x00",
+    "\x0f\x1f\x84\x00\x00\x00\x00\x00",
+};
+
+static bool is_nop(const uint8_t *code)
+{
+	for (size_t i = 0; i < sizeof(nops) / sizeof(nops[0]); i++)
+		if (memcmp(code, nops[i], i + 1) == 0)
+			return true;
+	return false;
+}
+
 /** Is the instruction one that the kernel does itself? */
 static bool is_emulated(const uint8_t *code)
 {
-#if defined(__x86_64__)
 	if (*code == 0x41) // push %r8 to %r15
 		return (code[1] & 0xf8) == 0x50;
-	if (*code == 0x66) // the prefix of a longer nop
-		return code[1] == 0x90 || (code[1] == 0x0f && code[2] == 0x1f);
-	if (*code == 0x0f) // nop, jcc
-		return code[1] == 0x1f || (code[1] & 0xf0) == 0x80;
-	return *code == 0x90 || (*code & 0xf8) == 0x50 || (*code & 0xf0) == 0x70 || *code == 0xe8 ||
+	if (*code == 0x0f && (code[1] & 0xf0) == 0x80) // jcc
+		return true;
+	return is_nop(code) || (*code & 0xf8) == 0x50 || (*code & 0xf0) == 0x70 || *code == 0xe8 ||
 	       *code == 0xe9 || *code == 0xeb;
+}
 #else
+static bool is_emulated(const uint8_t *code)
+{
 	(void)code;
 	return true; // not measured
-#endif
 }
+#endif
 
 struct reading {
 	struct arena *arena;
@@ -39,7 +63,7 @@ struct reading {
 /** 1 or 0; 0.5 if the file does not say. */
 static double stepped_at(struct reading *r, struct str path, uint64_t offset)
 {
-	uint8_t code[3];
+	uint8_t code[MOST_BYTES];
 	uint64_t size;
 	const char *why;
 	if (!str_eq(r->path, path)) {
