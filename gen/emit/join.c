@@ -1,6 +1,7 @@
 #include "emit/join.h"
 
 #include "lang/print.h"
+#include "sema/expr.h"
 #include "dialect/dialect.h"
 
 /**
@@ -81,29 +82,6 @@ struct map join_variables(const struct bind *b)
 
 // --- clauses on the same probes
 
-/** Is it a number for certain? A text takes room on the stack of old versions. */
-static bool is_number(const struct node *value)
-{
-	value = node_ungrouped(value);
-	struct str word = value->name ? value->name->text : STR("");
-	enum word_gives gives = vocabulary_word(word)->gives;
-	switch (value->kind) {
-	case NODE_NUMBER:
-	case NODE_CAST:
-	case NODE_BINARY:
-	case NODE_UNARY:
-		return true;
-	case NODE_NAME:
-	case NODE_CALL:
-		return gives == GIVES_COUNT || gives == GIVES_NUMBER ||
-		       str_has_prefix(word, STR("arg"));
-	case NODE_MEMBER: // an argument that is a struct has its address
-		return node_is_named(value);
-	default:
-		return false;
-	}
-}
-
 /** Its variables would have to fit on the stack beside those of another clause. */
 static bool has_big_variable(const struct bind *b, const struct script_clause *c)
 {
@@ -112,7 +90,7 @@ static bool has_big_variable(const struct bind *b, const struct script_clause *c
 		return false;
 	for (struct map_entry *e = NULL; (e = map_next(variables, e));)
 		for (const struct use *u = ((struct used_name *)e->value)->first; u; u = u->next)
-			if (u->value && !is_number(u->value))
+			if (u->value && !(u->value->expr && u->value->expr->kind == EXPR_NUMBER))
 				return true;
 	return false;
 }

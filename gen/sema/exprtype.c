@@ -527,10 +527,11 @@ static void find_name(struct finder *f, const struct node *n, struct expr *e)
 	e->sign = is_count ? SIGN_NONE : SIGN_OTHER;
 	e->kind = kind_of_word(word);
 	e->is_truth = tok_is(n->name, "true") || tok_is(n->name, "false");
-	if (vocabulary_arg_number(n->name->text, &i) && !f->clause->has_other &&
-	    !f->clause->has_uprobe) {
-		e->sign = argument_sign(f->b, f->clause, i, &size);
+	bool is_arg = vocabulary_arg_number(n->name->text, &i);
+	if (is_arg)
 		e->kind = EXPR_NUMBER;
+	if (is_arg && !f->clause->has_other && !f->clause->has_uprobe) {
+		e->sign = argument_sign(f->b, f->clause, i, &size);
 		e->arg_of = f->clause->probes.n ? f->clause : NULL;
 		e->arg = i;
 	}
