@@ -109,17 +109,6 @@ static const struct funcarg *find_param(const struct spot *s, const struct arglo
 	return NULL;
 }
 
-/** Does one location of the whole function hold at its first instruction, too? probe/funcargs.c has the reason. */
-static bool is_there_at_once(const struct spot *s, const struct argloc *l,
-			     const struct argloc_var *v)
-{
-	bool ret = s->rows.has_no_prologue && !v->at.is_of_frame;
-	for (size_t i = 0; i < v->at.steps.n; i++)
-		ret &= v->at.steps.v[i].op != LOCEXPR_REGISTER ||
-		       v->at.steps.v[i].n != l->frame.cfa_reg;
-	return ret;
-}
-
 /** Before the function has put its parameters where its code has them. */
 static const char *read_in_prologue(struct arena *a, const struct spot *s, const struct argloc *l,
 				    struct argloc_var *v)
@@ -129,9 +118,7 @@ static const char *read_in_prologue(struct arena *a, const struct spot *s, const
 		      ? funcargs_register(s->src->img->machine, param->number)
 		      : -1;
 	bool is_there = reg >= 0 && v->kind == ARGLOC_REG && v->reg == reg;
-	if (is_there || (param && is_there_at_once(s, l, v)) ||
-	    (param && param->is_above && v->kind == ARGLOC_MEM && v->at.is_of_frame &&
-	     l->frame.is_cfa && v->off >= l->frame.cfa_off))
+	if (is_there || (param && param->is_there))
 		return NULL;
 	if (l->scope->pc != s->rows.entry || !param)
 		return "the function has not stored it yet";
@@ -527,7 +514,7 @@ static bool look_around(const struct bind *b, const struct context_place *p, boo
 		ret->site.dies.n = ret->site.n_inner = 1;
 		ret->site.function = str_from(dwsrc_name(&ret->site.dies.v[0]));
 	}
-	argloc_init(&ret->loc, p->src, &ret->site, p->src->img->machine);
+	argloc_init(&ret->loc, p->src, &ret->site);
 	dwsite_rows(p->src, &ret->site, &ret->rows);
 	struct funcargs *f = arena_new(b->arena, struct funcargs);
 	ret->params = funcargs_read(p->src, ret->rows.entry, f) ? f : NULL;

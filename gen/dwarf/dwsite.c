@@ -322,7 +322,6 @@ bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret)
 	}
 	ret->is_optimized = is_optimized(&unit, &function);
 	ret->body = find_body(ret, marked);
-	ret->has_no_prologue = marked == ret->entry;
 	return ret->list.n > 0;
 }
 

@@ -91,8 +91,7 @@ struct dwrows {
 	 * when they stop at a function, in optimized code after all that stands on the line it begins at.
 	 */
 	uint64_t body;
-	bool is_optimized;    /**< lines may come in any order */
-	bool has_no_prologue; /**< the end of the prologue is marked at the entry */
+	bool is_optimized; /**< lines may come in any order */
 };
 
 /** Of the function whose code is at @s, not of what is inlined there; false, silently, when not known. */

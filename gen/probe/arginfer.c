@@ -158,12 +158,11 @@ static void read_line(struct argloc *l, struct str probe, const struct probearg 
 	}
 }
 
-void arginfer_site(struct dwsrc *src, const struct dwsite *scope, unsigned machine,
-		   struct str probe, const struct probearg *args, size_t n,
-		   struct arginfer_arg *ret)
+void arginfer_site(struct dwsrc *src, const struct dwsite *scope, struct str probe,
+		   const struct probearg *args, size_t n, struct arginfer_arg *ret)
 {
 	struct argloc at;
-	argloc_init(&at, src, scope, machine);
+	argloc_init(&at, src, scope);
 	for (size_t i = 0; i < n; i++)
 		argloc_find(&at, &args[i].operand, &ret[i].candidates);
 	read_line(&at, probe, args, n, ret);

@@ -25,9 +25,8 @@ struct arginfer_arg {
 };
 
 /** Fills ret[0..n) for a site with operands @args of probe @probe. */
-void arginfer_site(struct dwsrc *src, const struct dwsite *scope, unsigned machine,
-		   struct str probe, const struct probearg *args, size_t n,
-		   struct arginfer_arg *ret);
+void arginfer_site(struct dwsrc *src, const struct dwsite *scope, struct str probe,
+		   const struct probearg *args, size_t n, struct arginfer_arg *ret);
 /**
  * Compares the @n sites of one probe; sites[i] has counts[i] arguments. Names and types are settled
  * here.

@@ -102,7 +102,8 @@ static void find_kind(struct argloc_var *v)
 	}
 }
 
-bool argloc_is_one(Dwarf_Attribute *at)
+/** One location, not one of a list of them by address. */
+static bool is_one(Dwarf_Attribute *at)
 {
 	unsigned form = dwarf_whatform(at);
 	return form == DW_FORM_exprloc || form == DW_FORM_block || form == DW_FORM_block1 ||
@@ -141,7 +142,7 @@ void argloc_locate(struct argloc *l, struct argloc_var *v)
 	ctype_size(v->type, &part.whole);
 	part.size = part.size ? part.size : part.whole;
 	if (dwarf_attr_integrate(&v->die, DW_AT_location, &at)) {
-		v->is_everywhere = argloc_is_one(&at);
+		v->is_everywhere = is_one(&at);
 		if (dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) >= 1)
 			locexpr_read(l->src->arena, &at, ops, n, &l->frame, &part, &v->at);
 	} else if (dwarf_attr_integrate(&v->die, DW_AT_const_value, &at)) {
@@ -170,10 +171,15 @@ static void add_var(struct argloc *l, Dwarf_Die *die, unsigned block)
 	vec_push(l->src->arena, &l->vars, v);
 }
 
-void argloc_init(struct argloc *l, struct dwsrc *src, const struct dwsite *scope, unsigned machine)
+void argloc_begin(struct argloc *l, struct dwsrc *src, const struct dwsite *scope)
 {
-	*l = (struct argloc){.src = src, .scope = scope, .machine = machine};
+	*l = (struct argloc){.src = src, .scope = scope};
 	find_frame(l);
+}
+
+void argloc_init(struct argloc *l, struct dwsrc *src, const struct dwsite *scope)
+{
+	argloc_begin(l, src, scope);
 	for (size_t i = 0; i < scope->n_inner; i++) {
 		Dwarf_Die parent = scope->dies.v[i];
 		struct dwwalk w = {0};
@@ -442,7 +448,7 @@ static void find_symbol(struct argloc *l, const struct sdtarg *operand,
 
 void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret)
 {
-	int base = operand->base.n ? sdtarg_register(l->machine, operand->base) : -1;
+	int base = operand->base.n ? sdtarg_register(l->src->img->machine, operand->base) : -1;
 	if (operand->kind == SDTARG_REG && base >= 0) {
 		for (size_t i = 0; i < l->vars.n; i++)
 			if (l->vars.v[i].kind == ARGLOC_REG && l->vars.v[i].reg == base)

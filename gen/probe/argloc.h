@@ -9,7 +9,7 @@
  * none.
  *
  *	struct argloc at;
- *	argloc_init(&at, src, &scope, machine);
+ *	argloc_init(&at, src, &scope);
  *	struct argloc_candidates c = {0};
  *	argloc_find(&at, &operand, &c);
  */
@@ -49,20 +49,18 @@ struct argloc_var {
 struct argloc {
 	struct dwsrc *src;
 	const struct dwsite *scope;
-	unsigned machine;
 	VEC(struct argloc_var) vars; /**< of the innermost function, innermost block first */
 	struct locexpr_frame frame;
 };
 
 /** Reads the variables around the site. */
-void argloc_init(struct argloc *ret, struct dwsrc *src, const struct dwsite *scope,
-		 unsigned machine);
+void argloc_init(struct argloc *ret, struct dwsrc *src, const struct dwsite *scope);
+/** Only the frame there. */
+void argloc_begin(struct argloc *ret, struct dwsrc *src, const struct dwsite *scope);
 /** The same of another address of its function, whose frame may be elsewhere; @scope is filled for @ret. */
 void argloc_move(const struct argloc *l, uint64_t pc, struct dwsite *scope, struct argloc *ret);
 /** Where @v is at the address of @l, which may be another one than where @v was found. */
 void argloc_locate(struct argloc *l, struct argloc_var *v);
-/** Has a variable that location everywhere, not one of a list of them by address? */
-bool argloc_is_one(Dwarf_Attribute *at);
 /** Adds the candidates for @operand, each name and type once. */
 void argloc_find(struct argloc *l, const struct sdtarg *operand, struct argloc_candidates *ret);
 /**

@@ -77,7 +77,7 @@ static struct ctype *integer_of_words(struct reading *r, struct str words)
 	}
 	struct arena *a = r->loc->src->arena;
 	if (is_char && !is_unsigned && !is_signed)
-		return ctype_new_char(a, r->loc->machine == EM_X86_64);
+		return ctype_new_char(a, r->loc->src->img->machine == EM_X86_64);
 	if (is_char)
 		return ctype_new(a, CTYPE_INT, is_unsigned ? "unsigned char" : "signed char", 1,
 				 is_signed);
@@ -216,7 +216,8 @@ static struct ctype *parse_primary(struct reading *r)
 		return eat(r, ")") ? t : fail(r);
 	}
 	if (r->rest.n && r->rest.p[0] == '"') {
-		struct ctype *c = ctype_new_char(r->loc->src->arena, r->loc->machine == EM_X86_64);
+		struct ctype *c =
+		    ctype_new_char(r->loc->src->arena, r->loc->src->img->machine == EM_X86_64);
 		while (r->rest.n && r->rest.p[0] == '"') {
 			take_word(r);
 			skip_blanks(r);

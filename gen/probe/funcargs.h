@@ -22,8 +22,8 @@ struct funcarg {
 	 * struct in memory; nor is there one for a parameter that is not used, which callers do not set.
 	 */
 	int expected;
-	/** The caller has put it into memory, where its location says; by another convention the function does. */
-	bool is_above;
+	/** Where its location of the whole function says it is at the entry, too; else the function puts it there. */
+	bool is_there;
 };
 
 struct funcargs {

@@ -79,8 +79,7 @@ static void take_note(struct img *img, const struct argnote *note, struct dwsrc 
  * How long strings can be: a declared type is that of a pointer, but the expression may be an
  * array.
  */
-static void find_string_max(struct img *img, struct dwsrc *src, const struct dwsite *scope,
-			    struct probesite *s)
+static void find_string_max(struct dwsrc *src, const struct dwsite *scope, struct probesite *s)
 {
 	struct argloc at;
 	bool ready = false;
@@ -88,7 +87,7 @@ static void find_string_max(struct img *img, struct dwsrc *src, const struct dws
 		if (!s->args[i].expr.n || !ctype_is_text(s->args[i].type))
 			continue;
 		if (!ready)
-			argloc_init(&at, src, scope, img->machine);
+			argloc_init(&at, src, scope);
 		ready = true;
 		s->args[i].string_max = argsrc_string_max(&at, s->args[i].expr);
 	}
@@ -174,10 +173,10 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 	if (note) {
 		take_note(img, note, src, found ? &scope : NULL, s);
 		if (found)
-			find_string_max(img, src, &scope, s);
+			find_string_max(src, &scope, s);
 	} else if (found && s->n_args) {
 		w->guesses = arena_array(img->arena, struct arginfer_arg, s->n_args);
-		arginfer_site(src, &scope, img->machine, p->name, s->args, s->n_args, w->guesses);
+		arginfer_site(src, &scope, p->name, s->args, s->n_args, w->guesses);
 	}
 	if (!found)
 		take_kept(b, p, note != NULL, s);

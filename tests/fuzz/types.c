@@ -59,7 +59,7 @@ static void use_site(struct arena *a, struct dwsrc *src, uint64_t pc)
 	size_t n;
 	if (!dwsite_at(src, pc, &site))
 		return;
-	argloc_init(&at, src, &site, EM_X86_64);
+	argloc_init(&at, src, &site);
 	sdtarg_parse(a, EM_X86_64,
 		     STR("8@%rdi -4@%eax -4@8(%rsp) 8@(%rbx) 4@total.1(%rip) 8@$name"), &args, &n);
 	for (size_t i = 0; i < n; i++)
