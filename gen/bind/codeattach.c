@@ -231,14 +231,12 @@ static const char *why_no_copies(const struct attaching *w)
 	return w->places.n_inlined > MANY ? "there are too many of them" : NULL;
 }
 
-static void keep(struct codeplaces *p, bool copies, bool clones)
+static void drop(struct codeplaces *p, enum codeplace_how how)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < p->list.n; i++) {
-		enum codeplace_how how = p->list.v[i].how;
-		if ((how != CODEPLACE_COPY || copies) && (how != CODEPLACE_CLONE || clones))
+	for (size_t i = 0; i < p->list.n; i++)
+		if (p->list.v[i].how != how)
 			p->list.v[n++] = p->list.v[i];
-	}
 	p->list.n = n;
 }
 
@@ -256,7 +254,7 @@ static void choose_clones(struct attaching *w)
 	if (!first || !reads_arguments(w))
 		return;
 	if (n_entries)
-		keep(&w->places, true, false);
+		drop(&w->places, CODEPLACE_CLONE);
 	if (n_entries && !b->given->is_own)
 		diag_finding(b->diag, "inlined", DIAG_WARNING, &w->place,
 			     "%zu clone%s of " STR_FMT "() %s not seen by this probe, as %s "
@@ -280,7 +278,7 @@ static bool choose(struct attaching *w)
 	const struct dwinlined *d = w->places.inlined;
 	choose_clones(w);
 	if (d && why)
-		keep(&w->places, false, true);
+		drop(&w->places, CODEPLACE_COPY);
 	if (!w->places.list.n) {
 		w->at->absent = optional_covers(b, w->at, w->name);
 		if (w->at->absent)
@@ -335,6 +333,15 @@ static void note_place(const struct attaching *w, const struct codeplace *p)
 		  where.n ? ", " : "", STR_ARG(where));
 }
 
+static bool report_shadow(const struct attaching *w, struct str shadow)
+{
+	return diag_error(w->b->diag, &w->place,
+			  "bpftrace cannot attach to " STR_FMT
+			  ": several functions are called " STR_FMT
+			  ", and bpftrace may attach to another",
+			  STR_ARG(w->name), STR_ARG(shadow));
+}
+
 /** Leaves out places that bpftrace would take for others. False, with an error, when nothing is left. */
 static bool drop_shadowed(struct attaching *w)
 {
@@ -342,28 +349,22 @@ static bool drop_shadowed(struct attaching *w)
 	struct str shadow = STR(""), where = STR("");
 	size_t n = 0, n_all = p->list.n;
 	for (size_t i = 0; i < n_all; i++) {
-		bool by_symbol = str_is_made_of(spell_place(w, &p->list.v[i]), ALPHABET_SYMBOL) &&
-				 str_eq(spell_place(w, &p->list.v[i]), p->list.v[i].symbol);
-		struct str name =
-		    by_symbol ? STR("")
-			      : attachable_shadow(w->b->arena, w->file->bin.img, p->list.v[i].addr);
+		struct codeplace at = p->list.v[i];
+		struct str text = spell_place(w, &p->list.v[i]), name = STR("");
+		if (!str_is_made_of(text, ALPHABET_SYMBOL) || !str_eq(text, at.symbol))
+			name = attachable_shadow(w->b->arena, w->file->bin.img, at.addr);
 		if (name.n && !shadow.n) {
 			shadow = name;
-			where =
-			    codeplace_where(w->b->arena, &w->file->bin, p->list.v[i].addr, true);
+			where = codeplace_where(w->b->arena, &w->file->bin, at.addr, true);
 		}
-		p->list.v[n] = p->list.v[i];
+		p->list.v[n] = at;
 		n += !name.n;
 	}
 	p->list.n = n;
 	if (!shadow.n)
 		return true;
 	if (!n)
-		return diag_error(w->b->diag, &w->place,
-				  "bpftrace cannot attach to " STR_FMT
-				  ": several functions are called " STR_FMT
-				  ", and bpftrace may attach to another",
-				  STR_ARG(w->name), STR_ARG(shadow));
+		return report_shadow(w, shadow);
 	if (!w->b->given->is_own)
 		diag_warning(w->b->diag, &w->place,
 			     "%zu of %zu places of " STR_FMT
@@ -540,11 +541,7 @@ static bool find_pattern(struct attaching *w)
 static bool check_shadow(struct attaching *w, uint64_t addr)
 {
 	struct str shadow = attachable_shadow(w->b->arena, w->file->bin.img, addr);
-	return !shadow.n || diag_error(w->b->diag, &w->place,
-				       "bpftrace cannot attach to " STR_FMT
-				       ": several functions are called " STR_FMT
-				       ", and bpftrace may attach to another",
-				       STR_ARG(w->name), STR_ARG(shadow));
+	return !shadow.n || report_shadow(w, shadow);
 }
 
 /** What a clause at a place that is no call, @what, reads as if it were one. */
@@ -625,24 +622,6 @@ static bool bind_as_written(struct attaching *w)
 
 // --- source lines
 
-/** Of the files that the attach point means, the first that has the source file. */
-static bool find_line(struct attaching *w, struct str file, unsigned line,
-		      struct codeplace_lines *ret)
-{
-	struct targetfile *tf;
-	*ret = (struct codeplace_lines){0};
-	for (size_t i = 0; (tf = next_file(w->b, w->path, &i));) {
-		struct codeplace_lines s;
-		codeplace_find_lines(tf->bin.src, file, line, line, &s);
-		if (s.file.n) {
-			w->file = tf;
-			*ret = s;
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool check_line(struct attaching *w, struct str file, unsigned line,
 		       const struct codeplace_lines *s)
 {
@@ -667,21 +646,15 @@ static bool check_line(struct attaching *w, struct str file, unsigned line,
 	return true;
 }
 
-/** A place inside a function, where this bpftrace cannot attach; NULL: there is none. */
-static const struct codeplace *find_inside(const struct attaching *w)
-{
-	return vec_find(const struct codeplace, p, &w->places.list,
-			!dialect_attaches_inside(w->b->given->version) &&
-			    !img_is_function(w->file->bin.img, p->addr));
-}
-
 static bool bind_line(struct attaching *w, struct str file, unsigned line)
 {
 	const struct bind *b = w->b;
-	struct codeplace_lines s;
+	struct codeplace_lines s = {0};
 	if (is_return(w))
 		return diag_error(b->diag, &w->place, "a source line has no return");
-	if (!find_line(w, file, line, &s)) {
+	for (size_t i = 0; !s.file.n && (w->file = next_file(b, w->path, &i));)
+		codeplace_find_lines(w->file->bin.src, file, line, line, &s);
+	if (!w->file) {
 		b->given->files->n_missing++;
 		diag_error(b->diag, &w->place, "no source file " STR_FMT " in %s or its libraries",
 			   STR_ARG(file), bind_target_name(b));
@@ -694,7 +667,9 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 		vec_push(b->arena, &w->places.list,
 			 (struct codeplace){
 			     .how = CODEPLACE_LINE, .addr = s.list.v[i].addr, .name = w->name});
-	if (find_inside(w))
+	if (!dialect_attaches_inside(b->given->version) &&
+	    vec_any(const struct codeplace, p, &w->places.list,
+		    !img_is_function(w->file->bin.img, p->addr)))
 		return diag_error(b->diag, &w->place,
 				  "bpftrace " DIALECT_FMT
 				  " attaches only to function entries: " STR_FMT
