@@ -63,19 +63,10 @@ static struct ctype *parse_unary(struct reading *r);
 /** The integer types that C spells with several words, in any order. */
 static struct ctype *integer_of_words(struct reading *r, struct str words)
 {
-	unsigned longs = 0;
-	bool is_unsigned = false, is_signed = false, is_short = false, is_char = false;
-	struct str rest = words;
-	while ((rest = str_trim(rest)).n) {
-		struct str next = argname_skip_token(rest), w = {rest.p, rest.n - next.n};
-		rest = next;
-		longs += str_eqz(w, "long");
-		is_unsigned |= str_eqz(w, "unsigned");
-		is_signed |= str_eqz(w, "signed");
-		is_short |= str_eqz(w, "short");
-		is_char |= str_eqz(w, "char");
-	}
 	struct arena *a = r->loc->src->arena;
+	bool is_unsigned = str_contains(words, STR("unsigned"));
+	bool is_signed = !is_unsigned && str_contains(words, STR("signed"));
+	bool is_char = str_contains(words, STR("char"));
 	if (is_char && !is_unsigned && !is_signed)
 		return ctype_new_char(a, r->loc->src->img->machine == EM_X86_64);
 	if (is_char)
@@ -88,7 +79,9 @@ static struct ctype *integer_of_words(struct reading *r, struct str words)
 	    {"long long", "unsigned long long", "long long int", "long long unsigned int"},
 	    {"short", "unsigned short", "short int", "short unsigned int"}};
 	static const unsigned sizes[] = {4, 8, 8, 2};
-	size_t i = is_short ? 3 : longs > 2 ? 2 : longs;
+	size_t i = str_contains(words, STR("short")) ? 3 : 0;
+	for (size_t k = 0; k < words.n && i < 2; k++)
+		i += str_has_prefix(str_from_offset(words, k), STR("long"));
 	struct ctype *known =
 	    dwload_first(r->loc->src, str_from(names[i][is_unsigned]), NAME_BASE, NULL);
 	return known ? known

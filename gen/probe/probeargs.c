@@ -204,14 +204,18 @@ static bool is_other_kind(struct ctype *t, const struct probearg *arg)
 	return !arg->type && !is_null && !argtype_may_be(t, arg->kind);
 }
 
+/** NULL: site @i has none of that number. */
+static struct probearg *arg_of(const struct probeargs *pa, size_t i, size_t k)
+{
+	return k < pa->sites[i].n_args ? &pa->sites[i].args[k] : NULL;
+}
+
 /** The type of argument @k, if all sites that know one have the same, and no note tells otherwise. */
 static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
 {
 	for (size_t i = 0; i < pa->n_sites; i++) {
-		if (k >= pa->sites[i].n_args)
-			continue;
-		struct probearg *arg = &pa->sites[i].args[k];
-		if (!arg->type)
+		struct probearg *arg = arg_of(pa, i, k);
+		if (!arg || !arg->type)
 			continue;
 		ret->type = ret->type ? common_type(a, ret->type, arg->type) : arg->type;
 		ret->types_differ = !ret->type;
@@ -219,10 +223,8 @@ static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, s
 			return;
 	}
 	for (size_t i = 0; ret->type && i < pa->n_sites; i++) {
-		if (k >= pa->sites[i].n_args)
-			continue;
-		const struct probearg *arg = &pa->sites[i].args[k];
-		ret->types_differ = is_other_kind(ret->type, arg);
+		const struct probearg *arg = arg_of(pa, i, k);
+		ret->types_differ = arg && is_other_kind(ret->type, arg);
 		if (ret->types_differ)
 			ret->type = NULL;
 	}
@@ -235,32 +237,18 @@ static bool has_name(const struct probearg *arg, struct str name)
 	return vec_any(const struct str, other, &arg->other_names, str_eq(*other, name));
 }
 
-/** The longest that a string can be, if each site has a limit. */
-static uint64_t merge_string_max(const struct probeargs *pa, size_t k)
-{
-	uint64_t max = 0;
-	for (size_t i = 0; i < pa->n_sites; i++) {
-		if (k >= pa->sites[i].n_args)
-			continue;
-		uint64_t n = pa->sites[i].args[k].string_max;
-		if (!n)
-			return 0;
-		max = n > max ? n : max;
-	}
-	return max;
-}
-
 static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
 {
 	bool first = true;
 	struct map names = {0};
 	for (size_t i = 0; i < pa->n_sites; i++) {
-		const struct probesite *s = &pa->sites[i];
-		if (k >= s->n_args) {
-			ret->is_optional = true;
+		const struct probearg *arg = arg_of(pa, i, k);
+		ret->is_optional |= !arg;
+		if (!arg)
 			continue;
-		}
-		const struct probearg *arg = &s->args[k];
+		// The longest that a string can be, if each site has a limit.
+		uint64_t max = ret->string_max, now = arg->string_max;
+		ret->string_max = !first && (!max || !now) ? 0 : max > now ? max : now;
 		if (first) {
 			ret->size = arg->size;
 			ret->is_signed = arg->is_signed;
@@ -296,7 +284,6 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 		}
 	}
 	merge_types(a, pa, k, ret);
-	ret->string_max = merge_string_max(pa, k);
 }
 
 static void merge(struct arena *a, struct probeargs *pa)
@@ -392,16 +379,11 @@ void probeargs_read(struct binary *b, struct probesigs *signatures, const struct
 bool probeargs_find(const struct probeargs *pa, struct str name, size_t *ret)
 {
 	uint64_t n;
-	for (size_t i = 0; i < pa->n_args; i++)
-		if (str_eq(pa->args[i].name, name)) {
-			*ret = i;
-			return true;
-		}
-	for (size_t i = 0; i < pa->n_args; i++)
-		if (has_name(&pa->args[i], name)) {
-			*ret = i;
-			return true;
-		}
+	for (int any = 0; any < 2; any++)
+		for (*ret = 0; *ret < pa->n_args; ++*ret)
+			if (any ? has_name(&pa->args[*ret], name)
+				: str_eq(pa->args[*ret].name, name))
+				return true;
 	str_take(&name, STR("arg"));
 	if (!str_to_u64(name, &n) || n >= pa->n_args)
 		return false;
