@@ -207,9 +207,8 @@ static bool find_local(struct spot *s, struct str name, struct found *ret)
 static bool find_symbol(struct img *img, const struct argloc_var *v, uint64_t *ret)
 {
 	Dwarf_Die die = v->die;
-	Dwarf_Attribute at;
-	const char *linkage = dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_linkage_name, &at));
-	return argread_find_symbol(img, linkage ? str_from(linkage) : v->name, true, ret);
+	struct str symbol = str_from(dwsrc_symbol(&die));
+	return argread_find_symbol(img, symbol.n ? symbol : v->name, true, ret);
 }
 
 /** A global that the unit only declares is where the file's symbol is; the executable may have a copy of it. */
@@ -239,13 +238,11 @@ static void place_global(const struct bind *b, struct spot *s, struct found *ret
 /** What the inlined function was written with, of which nothing is left here. */
 static bool is_forgotten(const struct spot *s, struct str name)
 {
-	Dwarf_Attribute at;
-	Dwarf_Die function, origin;
 	struct dwwalk w = {0};
 	if (!s->site.n_inner)
 		return false;
-	function = s->site.dies.v[s->site.n_inner - 1];
-	if (!dwarf_attr(&function, DW_AT_abstract_origin, &at) || !dwarf_formref_die(&at, &origin))
+	Dwarf_Die origin = s->site.dies.v[s->site.n_inner - 1];
+	if (!dwsrc_follow(&origin, DW_AT_abstract_origin))
 		return false;
 	for (Dwarf_Die die = {0}; dwsrc_next_child(s->src, &w, &origin, &die);) {
 		int tag = dwarf_tag(&die);

@@ -51,10 +51,8 @@ static void add_part(struct gathering *g, Dwarf_Die *die)
 /** The unit that attribute @name of @die leads to. */
 static void add_referred(struct gathering *g, Dwarf_Die *die, unsigned name)
 {
-	Dwarf_Attribute at;
-	Dwarf_Die to, unit;
-	if (dwarf_attr(die, name, &at) && dwarf_formref_die(&at, &to) &&
-	    dwarf_diecu(&to, &unit, NULL, NULL))
+	Dwarf_Die to = *die, unit;
+	if (dwsrc_follow(&to, name) && dwarf_diecu(&to, &unit, NULL, NULL))
 		add_part(g, &unit);
 }
 
@@ -117,14 +115,9 @@ static void find_source_unit(Dwarf_Die *unit, Dwarf_Addr pc)
 		return;
 	int n = dwarf_getscopes(unit, pc, &scopes);
 	for (int i = 0; i < n; i++) {
-		Dwarf_Die die = scopes[i];
-		Dwarf_Attribute at;
-		int tag = dwarf_tag(&die);
-		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
+		if (!dwsite_is_function(&scopes[i]))
 			continue;
-		for (int k = 0; k < 8 && dwarf_attr(&die, DW_AT_abstract_origin, &at); k++)
-			if (!dwarf_formref_die(&at, &die))
-				break;
+		Dwarf_Die die = dwsrc_origin(scopes[i]);
 		if (dwarf_diecu(&die, &source, NULL, NULL) &&
 		    dwarf_tag(&source) == DW_TAG_compile_unit)
 			*unit = source;
@@ -184,12 +177,10 @@ static bool keeps_blocks(Dwarf_Die *unit)
  */
 static void add_block(struct arena *a, struct context_blocks *b, Dwarf_Die die)
 {
-	Dwarf_Attribute at;
-	for (int k = 0; k < 8; k++) {
+	int k = 0;
+	do
 		vec_push(a, &b->dies, die);
-		if (!dwarf_attr(&die, DW_AT_abstract_origin, &at) || !dwarf_formref_die(&at, &die))
-			return;
-	}
+	while (++k < 8 && dwsrc_follow(&die, DW_AT_abstract_origin));
 }
 
 /**

@@ -53,21 +53,6 @@ static bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
 	return dwarf_attr_integrate(die, DW_AT_type, &at) && dwarf_formref_die(&at, ret);
 }
 
-static struct str name_with_scopes(struct dwloader *l, Dwarf_Die *die)
-{
-	const char *z = dwsrc_name(die);
-	if (!z || !*z)
-		return (struct str){0};
-	Dwarf_Attribute at;
-	Dwarf_Die spec = *die;
-	if (dwarf_attr(die, DW_AT_specification, &at))
-		dwarf_formref_die(&at, &spec);
-	struct str outer = dwname_scope_of(l->src, &spec);
-	if (!outer.n)
-		return str_from(z);
-	return str_printf(l->src->arena, STR_FMT "::%s", STR_ARG(outer), z);
-}
-
 // --- one function for each family of tags
 
 /** DWARF 5 section 5.1.1. */
@@ -294,7 +279,7 @@ struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die)
 		return t;
 	map_put_ptr(src->arena, &l->types, die->addr, t);
 	l->src->depth++;
-	t->name = name_with_scopes(l, die);
+	t->name = dwname_whole(l->src, *die);
 	t->has_size = attr_uint(die, DW_AT_byte_size, &t->size);
 	load_kind(l, die, t);
 	l->src->depth--;

@@ -67,10 +67,8 @@ struct str dwhit_name(struct arena *a, const struct dwhit *hit)
  */
 static unsigned outer_scopes(Dwarf_Die *die, struct str ret[DWSRC_MAX_DEPTH])
 {
-	Dwarf_Attribute at;
 	Dwarf_Die spec = *die, *scopes = NULL;
-	if (dwarf_attr(die, DW_AT_specification, &at))
-		dwarf_formref_die(&at, &spec);
+	dwsrc_follow(&spec, DW_AT_specification);
 	unsigned depth = 0;
 	int n = dwarf_getscopes_die(&spec, &scopes);
 	for (int i = n - 1; i > 0 && depth < DWSRC_MAX_DEPTH - 1; i--)
@@ -143,7 +141,8 @@ static void add_scopes(struct dwsrc *src, struct unit_scopes *us, struct dwwalk 
 		us->list.v[open].end = w->last ? (const char *)w->last + 1 : NULL;
 }
 
-struct str dwname_scope_of(struct dwsrc *src, Dwarf_Die *die)
+/** Names of the scopes that @die stands in, joined by ::, or empty, as in C. */
+static struct str scope_of(struct dwsrc *src, Dwarf_Die *die)
 {
 	Dwarf_Die unit;
 	if (!dwarf_diecu(die, &unit, NULL, NULL) || dwsrc_is_c(&unit))
@@ -159,6 +158,15 @@ struct str dwname_scope_of(struct dwsrc *src, Dwarf_Die *die)
 		if (!us->list.v[i].end || us->list.v[i].end > die->addr)
 			return us->list.v[i].name;
 	return (struct str){0};
+}
+
+struct str dwname_whole(struct dwsrc *src, Dwarf_Die die)
+{
+	const char *name = dwsrc_name(&die);
+	dwsrc_follow(&die, DW_AT_specification);
+	struct str scope = name && *name ? scope_of(src, &die) : STR("");
+	return scope.n ? str_printf(src->arena, STR_FMT "::%s", STR_ARG(scope), name)
+		       : str_from(name);
 }
 
 // --- A walk over all names

@@ -2,7 +2,7 @@
  * dwname - types by their names, as libdw reads them: what is looked for, what is found, and in
  * which scopes.
  *
- * DIEs do not know their parents. The first question of dwname_scope_of() about a unit lists the
+ * DIEs do not know their parents. The first question of dwname_whole() about a unit lists the
  * places where its namespaces and classes begin and end; after that an answer is a binary search.
  */
 #ifndef DWARF_DWNAME_H
@@ -48,11 +48,8 @@ struct str dwhit_name(struct arena *a, const struct dwhit *hit);
 void dwhit_add_name(struct strbuf *b, const struct dwhit *hit);
 /** A copy in @a of the names of @hit's scopes, which are lent. */
 const struct str *dwhit_copy_scopes(struct arena *a, const struct dwhit *hit);
-/**
- * Names of the scopes that @die stands in, joined by ::, or empty, as in C. Follows no
- * DW_AT_specification of @die itself.
- */
-struct str dwname_scope_of(struct dwsrc *src, Dwarf_Die *die);
+/** ns::Outer::name of @die, or of the declaration that it completes; in C the name. Empty: it has none. */
+struct str dwname_whole(struct dwsrc *src, Dwarf_Die die);
 
 /** False on a hit stops the walk. */
 typedef bool dwname_fn(void *ctx, const struct dwhit *hit);

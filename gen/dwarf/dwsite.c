@@ -117,34 +117,9 @@ static void descend(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, stru
 		vec_push(src->arena, &s->dies, found[n]);
 }
 
-/** The function as it was written; in LTO one refers to the other. */
-static Dwarf_Die origin_of(Dwarf_Die die)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Die next;
-	for (int i = 0; i < 8 && dwarf_attr(&die, DW_AT_abstract_origin, &attr) &&
-			dwarf_formref_die(&attr, &next);
-	     i++)
-		die = next;
-	return die;
-}
-
-/** The scopes are those of the declaration. */
-static struct str written_name(struct dwsrc *src, Dwarf_Die die)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Die decl = origin_of(die), next;
-	struct str name = str_from(dwsrc_name(&decl));
-	if (dwarf_attr(&decl, DW_AT_specification, &attr) && dwarf_formref_die(&attr, &next))
-		decl = next;
-	struct str scope = dwname_scope_of(src, &decl);
-	return scope.n ? str_printf(src->arena, STR_FMT "::" STR_FMT, STR_ARG(scope), STR_ARG(name))
-		       : name;
-}
-
 struct str dwsite_written(struct dwsrc *src, const struct dwsite *s)
 {
-	return s->n_inner ? written_name(src, s->dies.v[s->n_inner - 1]) : STR("");
+	return s->n_inner ? dwname_whole(src, dwsrc_origin(s->dies.v[s->n_inner - 1])) : STR("");
 }
 
 /** 0: there is none. */
@@ -163,7 +138,7 @@ static bool is_rest_of(Dwarf_Die *inlined, Dwarf_Die *function)
 {
 	if (!function || dwarf_tag(inlined) != DW_TAG_inlined_subroutine)
 		return false;
-	Dwarf_Die one = origin_of(*inlined), other = origin_of(*function);
+	Dwarf_Die one = dwsrc_origin(*inlined), other = dwsrc_origin(*function);
 	return one.addr == other.addr &&
 	       number_of(inlined, DW_AT_call_line) == number_of(&one, DW_AT_decl_line) &&
 	       number_of(inlined, DW_AT_call_column) == number_of(&one, DW_AT_decl_column);
@@ -359,17 +334,15 @@ struct str dwsite_decl_file(struct dwsrc *src, Dwarf_Die *die)
 
 static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 {
-	Dwarf_Die origin = origin_of(die);
+	Dwarf_Die origin = dwsrc_origin(die);
 	struct dwinlined *ret = map_get_ptr(&src->copies->origins, origin.addr);
 	if (ret)
 		return ret;
 	int line = 0;
 	dwarf_decl_line(&origin, &line);
-	Dwarf_Attribute at;
-	const char *linkage =
-	    dwarf_formstring(dwarf_attr_integrate(&origin, DW_AT_linkage_name, &at));
 	struct str name = str_from(dwarf_diename(&origin));
-	struct str symbol = linkage ? str_from(linkage) : name;
+	struct str symbol = str_from(dwsrc_symbol(&origin));
+	symbol = symbol.n ? symbol : name;
 	struct str key = str_printf(src->arena, STR_FMT " %d " STR_FMT, STR_ARG(symbol), line,
 				    STR_ARG(dwsite_decl_file(src, &origin)));
 	ret = map_get(&src->copies->known, key);
@@ -377,7 +350,7 @@ static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 		ret = arena_new(src->arena, struct dwinlined);
 		ret->name = name;
 		ret->symbol = symbol;
-		ret->written = written_name(src, origin);
+		ret->written = dwname_whole(src, origin);
 		map_put(src->arena, &src->copies->known, key, ret);
 		vec_push(src->arena, &src->copies->list, ret);
 	}

@@ -117,6 +117,29 @@ const char *dwsrc_name(Dwarf_Die *die)
 	return dwarf_diename(&type);
 }
 
+const char *dwsrc_symbol(Dwarf_Die *die)
+{
+	Dwarf_Attribute at;
+	const char *z = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &at));
+	return z ? z : "";
+}
+
+bool dwsrc_follow(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute at;
+	Dwarf_Die to;
+	bool follows = dwarf_attr(die, name, &at) && dwarf_formref_die(&at, &to);
+	*die = follows ? to : *die;
+	return follows;
+}
+
+Dwarf_Die dwsrc_origin(Dwarf_Die die)
+{
+	for (int i = 0; i < 8 && dwsrc_follow(&die, DW_AT_abstract_origin);)
+		i++;
+	return die;
+}
+
 bool dwsrc_flag(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute at;

@@ -96,6 +96,12 @@ bool dwsrc_next_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dw
  * stand-in of a type that lives in a type unit, that of the type.
  */
 const char *dwsrc_name(Dwarf_Die *die);
+/** What symbol tables call it; empty where it has no name but that of the source. */
+const char *dwsrc_symbol(Dwarf_Die *die);
+/** Goes from @die to what its attribute @name refers to; false, and it stays, where that is nothing. */
+bool dwsrc_follow(Dwarf_Die *die, unsigned name);
+/** The function as it was written: that of an instance or an inlined copy; in LTO one refers to the other. */
+Dwarf_Die dwsrc_origin(Dwarf_Die die);
 /** The attribute @name is there and true. */
 bool dwsrc_flag(Dwarf_Die *die, unsigned name);
 /**

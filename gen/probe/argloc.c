@@ -322,21 +322,18 @@ const struct argloc_var *argloc_variable(const struct argloc *l, struct str name
 	return found;
 }
 
+// Not the definition before a declaration: what a namespace declares is defined at the top, too.
 bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)
 {
 	Dwarf_Die unit = l->scope->unit;
 	struct dwwalk w = {0};
-	Dwarf_Attribute at;
 	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, &unit, &die);) {
-		if (dwarf_tag(&die) != DW_TAG_variable)
-			continue;
-		const char *z = dwarf_diename(&die), *linkage = NULL;
-		if (dwarf_attr_integrate(&die, DW_AT_linkage_name, &at))
-			linkage = dwarf_formstring(&at);
-		if (!str_eqz(*name, z ? z : "") && !str_eqz(*name, linkage ? linkage : ""))
+		struct str own = str_from(dwarf_diename(&die));
+		if (dwarf_tag(&die) != DW_TAG_variable ||
+		    (!str_eq(*name, own) && !str_eqz(*name, dwsrc_symbol(&die))))
 			continue;
 		*ret = dwload_type_of(l->src, &die);
-		*name = str_from(z ? z : "");
+		*name = own;
 		return *ret != NULL;
 	}
 	return false;
@@ -347,16 +344,14 @@ static void find_global(struct argloc *l, Dwarf_Die *parent, struct str name, un
 			struct argloc_var *ret, size_t *n_found)
 {
 	struct dwwalk w = {0};
-	Dwarf_Attribute at;
 	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, parent, &die);) {
 		int tag = dwarf_tag(&die);
 		if (tag == DW_TAG_namespace && depth < MAX_NEST)
 			find_global(l, &die, name, depth + 1, ret, n_found);
-		const char *z = tag == DW_TAG_variable ? dwarf_diename(&die) : NULL;
-		if (!z || !str_eqz(name, z))
+		if (tag != DW_TAG_variable || !str_eq(name, str_from(dwarf_diename(&die))))
 			continue;
-		bool is_defined = dwarf_attr_integrate(&die, DW_AT_location, &at) ||
-				  dwarf_attr_integrate(&die, DW_AT_const_value, &at);
+		bool is_defined = dwarf_hasattr_integrate(&die, DW_AT_location) ||
+				  dwarf_hasattr_integrate(&die, DW_AT_const_value);
 		*n_found += is_defined;
 		if (is_defined || !ret->name.n)
 			*ret = (struct argloc_var){.name = name, .die = die};
@@ -379,7 +374,6 @@ bool argloc_find_global(struct argloc *l, struct str name, struct argloc_var *re
 bool argloc_names_globals(struct argloc *l)
 {
 	Dwarf_Die unit = l->scope->unit, function;
-	Dwarf_Attribute at;
 	struct dwwalk w = {0};
 	if (dwsrc_is_c(&unit))
 		return true;
@@ -387,11 +381,9 @@ bool argloc_names_globals(struct argloc *l)
 		return false;
 	// Of an instance its original, of a definition elsewhere its declaration: that is in its scope.
 	function = l->scope->dies.v[l->scope->n_inner - 1];
-	for (unsigned i = 0; i < MAX_NEST; i++)
-		if ((!dwarf_attr(&function, DW_AT_abstract_origin, &at) &&
-		     !dwarf_attr(&function, DW_AT_specification, &at)) ||
-		    !dwarf_formref_die(&at, &function))
-			break;
+	for (unsigned i = 0; i < MAX_NEST && (dwsrc_follow(&function, DW_AT_abstract_origin) ||
+					      dwsrc_follow(&function, DW_AT_specification));)
+		i++;
 	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, &unit, &die);)
 		if (dwarf_dieoffset(&die) == dwarf_dieoffset(&function))
 			return true;

@@ -175,20 +175,14 @@ static bool look_around(struct search *s, const struct dwsite *at)
 
 static bool look_in(struct search *s, Dwarf_Die *function)
 {
-	Dwarf_Die die = *function, origin;
-	Dwarf_Attribute at;
+	Dwarf_Die die = *function;
 	// An instance refers to its abstract function, which can be a copy of another unit's (LTO).
-	for (unsigned i = 0; i < 4; i++) {
+	unsigned i = 0;
+	do {
 		s->walk = (struct dwwalk){0};
 		look_below(s, &die, 0);
-		if (s->n_found)
-			return true;
-		if (!dwarf_attr(&die, DW_AT_abstract_origin, &at) ||
-		    !dwarf_formref_die(&at, &origin))
-			return false;
-		die = origin;
-	}
-	return false;
+	} while (!s->n_found && ++i < 4 && dwsrc_follow(&die, DW_AT_abstract_origin));
+	return s->n_found > 0;
 }
 
 bool argtype_declared(struct dwsrc *src, const struct dwsite *at, uint32_t id, size_t n,
