@@ -626,11 +626,8 @@ static bool check_line(struct attaching *w, struct str file, unsigned line,
 		       const struct codeplace_lines *s)
 {
 	const struct bind *b = w->b;
-	if (s->other.n)
-		return diag_error(b->diag, &w->place,
-				  STR_FMT " is ambiguous: " STR_FMT " or " STR_FMT
-					  "? Write more of its path",
-				  STR_ARG(file), STR_ARG(s->file), STR_ARG(s->other));
+	if (codeplace_is_ambiguous(b->diag, &w->place, file, s))
+		return false;
 	if (!s->list.n && s->next)
 		return diag_error(b->diag, &w->place,
 				  STR_FMT ":%u has no code: the next line that has some is %u",
@@ -690,7 +687,7 @@ bool codeattach_bind(struct bind *b, struct script_attach *at, struct attach_cla
 			      .place = tok_place(at->node->first)};
 	struct str file;
 	unsigned line;
-	if (at->fields.n == 3 && codeplace_parse_line(w.name, &file, &line))
+	if (at->fields.n == 3 && codeplace_parse_lines(w.name, &file, &line, NULL))
 		return bind_line(&w, file, line);
 	bool is_scoped = at->fields.n > 3 && !at->fields.v[2].n; // PATH:ns::FUNCTION
 	if ((at->fields.n == 2 || is_scoped) &&

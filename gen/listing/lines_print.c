@@ -1,28 +1,14 @@
 #include "listing/lines_print.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #include "probe/codeplace.h"
 
 bool lines_print_parse(struct str text, struct source_lines *ret)
 {
-	uint64_t first, last;
-	size_t colon = str_find(text, ':');
-	struct str numbers = str_from_offset(text, colon + 1);
-	size_t dash = str_find(numbers, '-');
-	*ret = (struct source_lines){.text = text, .file = str_slice(text, 0, colon)};
-	if (!colon || !str_to_u64(str_slice(numbers, 0, dash), &first) || !first ||
-	    first > UINT_MAX)
-		return false;
-	last = first;
-	if (dash < numbers.n && (!str_to_u64(str_from_offset(numbers, dash + 1), &last) ||
-				 last < first || last > UINT_MAX))
-		return false;
-	ret->first = (unsigned)first;
-	ret->last = (unsigned)last;
-	return true;
+	ret->text = text;
+	return codeplace_parse_lines(text, &ret->file, &ret->first, &ret->last);
 }
 
 /** `FILE:14  only() in work()`; @verbose: `FILE:14  0x11a4  only() in work()`. */
@@ -50,20 +36,17 @@ bool lines_print(struct arena *a, struct diag *d, struct binary *bin,
 	codeplace_find_lines(bin->src, lines->file, lines->first, lines->last, &s);
 	if (!s.file.n)
 		return false;
-	if (s.other.n) {
-		diag_error(d, NULL,
-			   STR_FMT " is ambiguous: " STR_FMT " or " STR_FMT
-				   "? Write more of its path",
-			   STR_ARG(lines->file), STR_ARG(s.file), STR_ARG(s.other));
-	} else if (!s.list.n) {
+	if (codeplace_is_ambiguous(d, NULL, lines->file, &s))
+		return true;
+	if (!s.list.n) {
 		diag_error(d, NULL, STR_FMT " has no code", STR_ARG(lines->text));
 		if (s.next)
 			diag_note(d, NULL, "the next line that has some is %u", s.next);
 	}
-	if (s.list.n && !s.other.n)
+	if (s.list.n)
 		qsort(s.list.v, s.list.n, sizeof(*s.list.v), by_line);
 	struct map seen = {0};
-	for (size_t i = 0; i < s.list.n && !s.other.n; i++) {
+	for (size_t i = 0; i < s.list.n; i++) {
 		struct str text = row(a, bin, lines, &s.list.v[i], verbose);
 		if (map_add(a, &seen, text))
 			printf(STR_FMT "\n", STR_ARG(text));

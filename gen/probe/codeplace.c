@@ -8,6 +8,7 @@
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
+#include "source/defines.h"
 
 bool codeplace_is_piece(struct str symbol)
 {
@@ -137,16 +138,24 @@ bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name, str
 	return ret->inlined != NULL;
 }
 
-bool codeplace_parse_line(struct str text, struct str *file, unsigned *line)
+bool codeplace_parse_lines(struct str text, struct str *file, unsigned *first, unsigned *last)
 {
-	uint64_t n;
+	uint64_t from, to;
 	size_t colon = text.n;
 	while (colon && text.p[colon - 1] != ':')
 		colon--;
-	if (colon < 2 || !str_to_u64(str_from_offset(text, colon), &n) || !n || n > UINT_MAX)
+	struct str numbers = str_from_offset(text, colon);
+	size_t dash = last ? str_find(numbers, '-') : numbers.n;
+	if (colon < 2 || !str_to_u64(str_slice(numbers, 0, dash), &from) || !from)
+		return false;
+	to = from;
+	if ((dash < numbers.n && !str_to_u64(str_from_offset(numbers, dash + 1), &to)) ||
+	    to < from || to > UINT_MAX)
 		return false;
 	*file = str_slice(text, 0, colon - 1);
-	*line = (unsigned)n;
+	*first = (unsigned)from;
+	if (last)
+		*last = (unsigned)to;
 	return true;
 }
 
@@ -182,26 +191,11 @@ struct line_finder {
 /** @dir/@path without . and .. in it. */
 static struct str whole_path(struct arena *a, struct str dir, struct str path)
 {
-	struct str parts[64], ret = STR("");
-	size_t n = 0;
-	if (!str_has_prefix(path, STR("/")) && dir.n)
-		path = str_printf(a, STR_FMT "/" STR_FMT, STR_ARG(dir), STR_ARG(path));
-	bool is_absolute = str_has_prefix(path, STR("/"));
-	for (struct str rest = path; rest.n;) {
-		struct str part = str_take_until(&rest, '/');
-		if (!part.n || str_eqz(part, "."))
-			continue;
-		if (n == sizeof(parts) / sizeof(parts[0]))
-			return path;
-		if (str_eqz(part, "..") && n && !str_eqz(parts[n - 1], ".."))
-			n--;
-		else
-			parts[n++] = part;
-	}
-	for (size_t i = 0; i < n; i++)
-		ret = str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(ret), i || is_absolute ? "/" : "",
-				 STR_ARG(parts[i]));
-	return ret;
+	char buf[DEFINES_PATH];
+	if (str_has_prefix(path, STR("/")))
+		dir = STR("");
+	bool is_absolute = str_has_prefix(dir.n ? dir : path, STR("/"));
+	return str_copy(a, defines_path(buf, dir, path, is_absolute));
 }
 
 static bool ends_in(struct str path, struct str file)
@@ -307,6 +301,15 @@ static void find_in_unit(struct line_finder *f, Dwarf_Die *unit)
 			add_row(f, &r, &before);
 		before = r;
 	}
+}
+
+bool codeplace_is_ambiguous(struct diag *d, const struct diag_place *at, struct str file,
+			    const struct codeplace_lines *s)
+{
+	return s->other.n && !diag_error(d, at,
+					 STR_FMT " is ambiguous: " STR_FMT " or " STR_FMT
+						 "? Write more of its path",
+					 STR_ARG(file), STR_ARG(s->file), STR_ARG(s->other));
 }
 
 void codeplace_find_lines(struct dwsrc *src, struct str file, unsigned first, unsigned last,

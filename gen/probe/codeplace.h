@@ -49,8 +49,8 @@ bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name,
 		       struct codeplaces *ret);
 /** Part of a function that gcc has split off: no function of its own. */
 bool codeplace_is_piece(struct str symbol);
-/** `FILE:120`: the file, and the line; false: it is no such thing. */
-bool codeplace_parse_line(struct str text, struct str *file, unsigned *line);
+/** `FILE:120`, or with @last `FILE:120-140`, too: the file, and the lines; false: it is no such thing. */
+bool codeplace_parse_lines(struct str text, struct str *file, unsigned *first, unsigned *last);
 /** `add() in work()`, or as much as is known: the function, and the one that it is inlined into; the line. */
 struct str codeplace_where(struct arena *a, struct binary *bin, uint64_t addr, bool with_line);
 
@@ -66,6 +66,9 @@ struct codeplace_lines {
 	unsigned next;	  /**< the first line after those asked for that has code; 0: none */
 };
 
+/** Is another file meant as well? An error then. */
+bool codeplace_is_ambiguous(struct diag *d, const struct diag_place *at, struct str file,
+			    const struct codeplace_lines *s);
 /**
  * Where statements of the lines @first to @last begin, of the file whose path ends in @file, at a slash. Rows of
  * the line table that follow each other in one block are one statement in several pieces: the first begins

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dwarf.h>
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -150,15 +149,16 @@ static bool read_directive(struct str line, struct directive *ret)
 	return false;
 }
 
-/** The path of @name in folder @dir without . and .., in @buf; empty when it is too long. */
-static struct str join(char buf[PATH_MAX], struct str dir, struct str name)
+struct str defines_path(char buf[DEFINES_PATH], struct str dir, struct str name, bool is_absolute)
 {
 	size_t n = 0;
-	if (dir.n + name.n + 2 > PATH_MAX)
+	if (dir.n + name.n + 2 > DEFINES_PATH)
 		return (struct str){0};
 	for (struct str rest = dir; rest.n || name.n;) {
 		struct str part = str_take_until(&rest, '/');
-		bool is_up = str_eqz(part, "..");
+		bool is_up =
+		    str_eqz(part, "..") &&
+		    (is_absolute || (n && !str_has_suffix((struct str){buf, n}, STR("/.."))));
 		while (is_up && n && buf[--n] != '/')
 			;
 		if (part.n && !is_up && !str_eqz(part, ".")) {
@@ -171,7 +171,7 @@ static struct str join(char buf[PATH_MAX], struct str dir, struct str name)
 			name = (struct str){0};
 		}
 	}
-	return (struct str){buf, n};
+	return str_from_offset((struct str){buf, n}, !is_absolute);
 }
 
 /** The directives of @s. An include guard is no condition. */
@@ -196,7 +196,7 @@ static void read_directives(struct arena *a, struct source_file *s)
 	}
 }
 
-/** The file @path as join() makes it. */
+/** The file @path as defines_path() makes it. */
 static const struct source_file *source_of(struct dwsrc *src, struct str path)
 {
 	struct source_file *s = map_get(&src->sources, path);
@@ -214,9 +214,9 @@ static const struct source_file *source_of(struct dwsrc *src, struct str path)
 /** The file that a unit whose folder is @dir calls @name. */
 static const struct source_file *source_in(struct dwsrc *src, const char *dir, const char *name)
 {
-	char buf[PATH_MAX];
+	char buf[DEFINES_PATH];
 	struct str folder = name[0] == '/' || !dir ? STR("") : str_from(dir);
-	return source_of(src, join(buf, folder, str_from(name)));
+	return source_of(src, defines_path(buf, folder, str_from(name), true));
 }
 
 // --- where headers are
@@ -286,8 +286,8 @@ static void find_roots(struct defines_unit *u, Dwarf_Die *unit, const char *dir)
 /** A name with .. may lead anywhere. */
 static const struct source_file *look(const struct defines_unit *u, struct str dir, struct str name)
 {
-	char buf[PATH_MAX];
-	struct str path = join(buf, dir, name);
+	char buf[DEFINES_PATH];
+	struct str path = defines_path(buf, dir, name, true);
 	bool is_inside = !str_contains(name, STR(".."));
 	if (!is_inside)
 		spend_compared(u->src, path, u->roots.n);
@@ -398,12 +398,12 @@ static const char *folder_of(Dwarf_Die *unit)
 
 struct str defines_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, struct str name)
 {
-	char buf[PATH_MAX];
+	char buf[DEFINES_PATH];
 	const char *dir = folder_of(unit);
 	struct str folder = str_dir(source_in(src, NULL, path)->path), text = {0};
 	bool is_missing = true;
 	for (unsigned i = 0; i < 2 && is_missing && src->n_read < MAX_READ; i++) {
-		const struct source_file *s = source_of(src, join(buf, folder, name));
+		const struct source_file *s = source_of(src, defines_path(buf, folder, name, true));
 		text = s->text;
 		is_missing = s->is_missing;
 		folder = str_from(dir ? dir : "");

@@ -48,6 +48,13 @@ size_t defines_line(struct str s, int *depth, struct strbuf *ret);
  * if it is missing, or newer than the program.
  */
 struct str defines_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, struct str name);
+enum { DEFINES_PATH = 4096 };
+
+/**
+ * The path of @name in folder @dir without . and .., in @buf; empty when it is too long. With @is_absolute it begins at the
+ * root; else it may begin with .., too.
+ */
+struct str defines_path(char buf[DEFINES_PATH], struct str dir, struct str name, bool is_absolute);
 /** Counts other work, in bytes; false after too much of it: defines_open() fails then, too. */
 bool defines_spend(const struct defines *at, size_t n);
 
