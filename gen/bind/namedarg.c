@@ -203,18 +203,12 @@ static struct str namedarg_name(const struct token *name)
 	return s;
 }
 
-/** The parameter of that name, NULL for none. */
-static const struct funcarg *find_param(const struct funcargs *f, struct str name)
-{
-	return vec_find(const struct funcarg, p, &f->list,
-			p->arg.has_name &&str_eq(p->arg.name, name));
-}
-
 const struct probearg *namedarg_find(const struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index)
 {
 	size_t i;
-	const struct funcarg *param = c->params ? find_param(c->params, namedarg_name(name)) : NULL;
+	const struct funcarg *param =
+	    c->params ? funcargs_find(c->params, namedarg_name(name)) : NULL;
 	if (param && param->number >= 0) {
 		*index = (unsigned)param->number;
 		return &param->arg;
@@ -242,14 +236,13 @@ void namedarg_site(const struct bind *b, const struct attach_match *m, struct st
 	*line = pa->n_sites ? pa->sites[0].line : 0;
 }
 
-/** Only entries of functions: elsewhere the registers hold other things. */
-static bool is_of_entries(const struct attach_clause *c)
+bool namedarg_is_only(const struct attach_clause *c, enum provider_place place)
 {
 	size_t present = 0;
 	vec_each(const struct script_attach, at, &c->clause->attach) {
 		if (at->absent)
 			continue; // it will be dropped, bind/optional.h
-		if (at->provider->place != PLACE_ENTRY || !at->n_entries)
+		if (at->provider->place != place || !at->n_entries)
 			return false;
 		present += at->n_entries;
 	}
@@ -262,6 +255,12 @@ static struct funcargs *read_params(const struct bind *b, const struct context_p
 	return funcargs_read(p->src, p->addr, f) ? f : NULL;
 }
 
+bool namedarg_note_declaration(const struct bind *b, const struct funcargs *f)
+{
+	return diag_note(b->diag, NULL, "it is " STR_FMT,
+			 STR_ARG(funcargs_declaration(b->arena, f)));
+}
+
 /** The debug information does not say where parameter @arg of @f is. */
 static bool report_unplaced(const struct bind *b, const struct diag_place *at,
 			    const struct funcargs *f, const struct funcarg *arg)
@@ -270,8 +269,7 @@ static bool report_unplaced(const struct bind *b, const struct diag_place *at,
 		   "the debug information has no location for parameter " STR_FMT " of " STR_FMT
 		   "(): if the function uses it, it is arg%d",
 		   STR_ARG(arg->arg.name), STR_ARG(f->function), arg->expected);
-	return diag_note(b->diag, NULL, "it is " STR_FMT,
-			 STR_ARG(funcargs_declaration(b->arena, f)));
+	return namedarg_note_declaration(b, f);
 }
 
 /** A use of a parameter that each of the functions must have, in one register and of one type. */
@@ -283,7 +281,7 @@ static bool check_param(const struct bind *b, struct attach_clause *c, struct no
 	const struct funcarg *first = NULL;
 	for (size_t i = 0; i < c->near.places.n; i++) {
 		const struct funcargs *f = i ? read_params(b, &c->near.places.v[i]) : c->params;
-		const struct funcarg *now = f ? find_param(f, name) : NULL;
+		const struct funcarg *now = f ? funcargs_find(f, name) : NULL;
 		if (!f)
 			return diag_error(b->diag, &at,
 					  "no debug information about the parameters of some "
@@ -291,8 +289,7 @@ static bool check_param(const struct bind *b, struct attach_clause *c, struct no
 		if (!now) {
 			diag_error(b->diag, &at, STR_FMT "() has no parameter " STR_FMT,
 				   STR_ARG(f->function), STR_ARG(name));
-			return diag_note(b->diag, NULL, "it is " STR_FMT,
-					 STR_ARG(funcargs_declaration(b->arena, f)));
+			return namedarg_note_declaration(b, f);
 		}
 		if (now->number < 0 && now->expected >= 0)
 			return report_unplaced(b, &at, f, now);
@@ -318,7 +315,8 @@ static bool resolve_params(const struct bind *b, struct attach_clause *c)
 	bool good = true;
 	if (!c->clause->named_args.n || !c->has_uprobe || c->has_other)
 		return true;
-	c->params = is_of_entries(c) ? read_params(b, &c->near.places.v[0]) : NULL;
+	// Elsewhere the registers hold other things.
+	c->params = namedarg_is_only(c, PLACE_ENTRY) ? read_params(b, &c->near.places.v[0]) : NULL;
 	for (size_t i = 0; i < c->clause->named_args.n; i++) {
 		const struct token *use = c->clause->named_args.v[i]->name;
 		if (c->params)

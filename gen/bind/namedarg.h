@@ -44,6 +44,10 @@ const struct probearg *namedarg_at(const struct bind *b, const struct attach_mat
  */
 bool namedarg_report_stripped(const struct attach_match *m, const struct diag_place *at,
 			      const char *wanted_for);
+/** The note "it is put(int n)", and false. */
+bool namedarg_note_declaration(const struct bind *b, const struct funcargs *f);
+/** Does @c have only places of that kind, entries of functions or their ends, and all of them? */
+bool namedarg_is_only(const struct attach_clause *c, enum provider_place place);
 /** Where the first site of the probe of @m is in its source; @line is 0 where that is not known. */
 void namedarg_site(const struct bind *b, const struct attach_match *m, struct str *file,
 		   unsigned *line);

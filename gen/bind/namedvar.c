@@ -54,20 +54,6 @@ static bool is_inlined(const struct spot *s)
 	return s->site.n_inner < s->site.dies.n;
 }
 
-enum registers { NO_REGISTERS, HAS_REGISTERS, UNREADABLE };
-
-/** Does it need any, and has bpftrace names for them? */
-static enum registers registers_of(struct arena *a, const struct spot *s, const struct locexpr *e)
-{
-	enum registers ret = NO_REGISTERS;
-	for (size_t i = 0; i < e->steps.n && ret != UNREADABLE; i++)
-		if (e->steps.v[i].op == LOCEXPR_REGISTER)
-			ret = argread_register(a, s->src->img->machine, (unsigned)e->steps.v[i].n)
-				  ? HAS_REGISTERS
-				  : UNREADABLE;
-	return ret;
-}
-
 static bool is_same_file(const struct spot *s, const struct argloc_var *v)
 {
 	Dwarf_Die die = v->die;
@@ -99,21 +85,12 @@ static bool has_more(const struct spot *s, const struct argloc_var *v, uint64_t 
 	return false;
 }
 
-/** What is known of it as a parameter of the function that is called; NULL: nothing. */
-static const struct funcarg *find_param(const struct spot *s, const struct argloc_var *v)
-{
-	for (size_t i = 0; s->params && i < s->params->list.n; i++)
-		if (str_eq(s->params->list.v[i].arg.name, v->name) && is_parameter(v) &&
-		    !is_inlined(s))
-			return &s->params->list.v[i];
-	return NULL;
-}
-
 /** Before the function has put its parameters where its code has them. */
 static const char *read_in_prologue(struct arena *a, const struct spot *s, const struct argloc *l,
 				    struct argloc_var *v)
 {
-	const struct funcarg *param = find_param(s, v);
+	bool is_passed = s->params && is_parameter(v) && !is_inlined(s);
+	const struct funcarg *param = is_passed ? funcargs_find(s->params, v->name) : NULL;
 	int reg = param && param->number >= 0
 		      ? funcargs_register(s->src->img->machine, param->number)
 		      : -1;
@@ -168,12 +145,16 @@ static const char *why_not_stored(struct arena *a, const struct spot *s, const s
 static const char *why_not_at(struct arena *a, const struct spot *s, const struct argloc *l,
 			      struct argloc_var *v)
 {
-	enum registers registers = registers_of(a, s, &v->at);
-	bool is_vague = v->is_everywhere && registers == HAS_REGISTERS;
+	bool is_vague = false;
 	if (!v->at.steps.n)
 		return v->at.why_not;
-	if (registers == UNREADABLE)
-		return "it is in a register that bpftrace cannot read";
+	vec_each(const struct locexpr_step, step, &v->at.steps) {
+		if (step->op != LOCEXPR_REGISTER)
+			continue;
+		if (!argread_register(a, s->src->img->machine, (unsigned)step->n))
+			return "it is in a register that bpftrace cannot read";
+		is_vague = v->is_everywhere;
+	}
 	const char *why = is_vague ? why_not_stored(a, s, l, v) : NULL;
 	if (why)
 		return why;
@@ -336,8 +317,7 @@ static bool report_unreadable(const struct bind *b, const struct token *use, con
 			   "cannot read variable " STR_FMT " at " STR_FMT ": %s",
 			   STR_ARG(use->text), STR_ARG(place_name(b, s, s->site.pc)), why);
 	if (s->is_call && s->params)
-		diag_note(b->diag, NULL, "it is " STR_FMT,
-			  STR_ARG(funcargs_declaration(b->arena, s->params)));
+		namedarg_note_declaration(b, s->params);
 	if (why == in_registers)
 		diag_note(b->diag, NULL, "its members can be read one by one");
 	else if (near)

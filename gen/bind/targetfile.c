@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/imgsym.h"
 #include "process/proc.h"
 
 void targetfiles_of_proc(struct arena *a, struct diag *d, struct proc *proc,
@@ -62,6 +63,16 @@ struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
 	if (img)
 		binary_init(&tf->bin, img);
 	return img;
+}
+
+struct targetfile *targetfile_with(struct targetfiles *s, struct str name,
+				   struct targetfile *before, uint64_t *addr)
+{
+	struct targetfile *tf = before ? before + 1 : s->list.v;
+	for (; tf < s->list.v + s->list.n; tf++)
+		if (targetfile_open(s, tf) && img_find_function(tf->bin.img, name, addr))
+			return tf;
+	return NULL;
 }
 
 const struct sdt_list *targetfile_probes(struct targetfiles *s, struct targetfile *tf)

@@ -2,7 +2,6 @@
 
 #include "bind/namedarg.h"
 #include "conf/lines.h"
-#include "elf/imgsym.h"
 #include "probe/funcargs.h"
 
 enum { MAX_LINE = 16384 }; // four names, escaped
@@ -74,25 +73,13 @@ static enum found find_of_probe(struct comparison *c, const struct key *key, str
 	return FOUND;
 }
 
-static bool find_code(struct comparison *c, const struct key *key, struct targetfile **tf,
-		      uint64_t *addr)
-{
-	for (size_t i = 0; i < c->b->given->files->list.n; i++) {
-		*tf = &c->b->given->files->list.v[i];
-		struct img *img = targetfile_open(c->b->given->files, *tf);
-		if (img && img_find_function(img, key->subject, addr))
-			return true;
-	}
-	return false;
-}
-
 /** A function, what it returns, or one of its parameters. */
 static enum found find_of_function(struct comparison *c, const struct key *key, struct str *now)
 {
-	struct targetfile *tf;
 	uint64_t addr;
 	struct funcargs f;
-	if (!find_code(c, key, &tf, &addr))
+	struct targetfile *tf = targetfile_with(c->b->given->files, key->subject, NULL, &addr);
+	if (!tf)
 		return NO_SUBJECT;
 	*now = STR(LOCK_THERE);
 	if (is_of(key, "function"))

@@ -316,6 +316,12 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 	return true;
 }
 
+const struct funcarg *funcargs_find(const struct funcargs *f, struct str name)
+{
+	return vec_find(const struct funcarg, p, &f->list,
+			p->arg.has_name &&str_eq(p->arg.name, name));
+}
+
 struct str funcargs_declaration(struct arena *a, const struct funcargs *f)
 {
 	struct str text = str_printf(a, STR_FMT "(", STR_ARG(f->function));

@@ -40,6 +40,8 @@ struct funcargs {
 
 /** Those of the function at link-time address @addr; false, silently, where nothing is known. */
 bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret);
+/** The parameter of that name; NULL: none. */
+const struct funcarg *funcargs_find(const struct funcargs *f, struct str name);
 /** DWARF's number of the register that argument @number is passed in; -1 behind the last. */
 int funcargs_register(unsigned machine, int number);
 /** `put(struct store *s, int n)`, in @a. */

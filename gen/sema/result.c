@@ -1,5 +1,6 @@
 #include "sema/result.h"
 
+#include "bind/namedarg.h"
 #include "probe/argtype.h"
 #include "probe/funcargs.h"
 
@@ -14,15 +15,12 @@ struct result {
  */
 static bool is_of_ends(const struct attach_clause *c)
 {
-	size_t n = 0;
 	vec_each(const struct script_attach, at, &c->clause->attach) {
 		struct str name = at->fields.n ? at->fields.v[at->fields.n - 1] : STR("");
-		if (at->absent || at->provider->place != PLACE_RETURN || !at->n_entries ||
-		    str_contains(name, STR(".isra.")) || str_contains(name, STR(".part.")))
+		if (str_contains(name, STR(".isra.")) || str_contains(name, STR(".part.")))
 			return false;
-		n += at->n_entries;
 	}
-	return n && c->near.places.n == n;
+	return namedarg_is_only(c, PLACE_RETURN);
 }
 
 static struct result read(const struct bind *b, const struct attach_clause *c)

@@ -7,7 +7,6 @@
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
 #include "dialect/dialect.h"
-#include "elf/imgsym.h"
 
 /** USDT_BITS() of the header leaves these typedefs. */
 static bool is_typedef(const struct ctype *t, const char *name)
@@ -183,18 +182,6 @@ static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct s
 	skeleton_add(sk, &sp);
 }
 
-/** Has the program's file, or a library, a function of that name? */
-static bool is_function(struct skeleton *sk, struct str name)
-{
-	bool found = false;
-	for (size_t i = 0; i < sk->files->list.n && !found; i++) {
-		struct img *img = targetfile_open(sk->files, &sk->files->list.v[i]);
-		uint64_t address;
-		found = img && img_find_function(img, name, &address);
-	}
-	return found;
-}
-
 struct str skeleton_usdt_pattern(struct str pattern)
 {
 	str_take(&pattern, STR("usdt:__EXE__:"));
@@ -231,7 +218,7 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	diag_error(sk->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(pattern));
 	if (str_contains(pattern, STR(",")))
 		diag_note(sk->diag, NULL, "give each pattern a -t of its own");
-	else if (is_function(sk, pattern))
+	else if (targetfile_with(sk->files, pattern, NULL, &(uint64_t){0}))
 		diag_note(sk->diag, NULL, "it is a function: use 'uprobe:" STR_FMT "'",
 			  STR_ARG(pattern));
 	else if (!has_probes)

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include "elf/imgsym.h"
 #include "probe/attachable.h"
 
 // At a function's first instruction.
@@ -69,23 +68,15 @@ static void write_head(struct skeleton *sk, const struct skeleton_probe *p,
 	", (*(uint64 *)(arg0 + 48) >> 17 | *(uint64 *)(arg0 + 48) << 47) ^ "                       \
 	"*(uint64 *)uptr(curtask->thread.fsbase + 0x30)"
 
-static bool has_function(struct skeleton *sk, struct targetfile *tf, const char *name)
-{
-	struct img *img = targetfile_open(sk->files, tf);
-	uint64_t addr;
-	return img && img_find_function(img, str_from(name), &addr);
-}
-
 /** Can that be read? Another libc has another buffer, and without BTF bpftrace knows no curtask. */
 static bool may_trace_jumps(struct skeleton *sk)
 {
 #ifdef __x86_64__
-	for (size_t i = 0; i < sk->files->list.n && access("/sys/kernel/btf/vmlinux", R_OK) == 0;
-	     i++)
-		if (has_function(sk, &sk->files->list.v[i], "gnu_get_libc_version"))
-			return true;
-#endif
+	return access("/sys/kernel/btf/vmlinux", R_OK) == 0 &&
+	       targetfile_with(sk->files, STR("gnu_get_libc_version"), NULL, &(uint64_t){0});
+#else
 	return false;
+#endif
 }
 
 /** Where longjmp() leads to: all that is below that has been left. Old glibcs have another one in libpthread. */
@@ -95,11 +86,9 @@ static void write_jumps(struct skeleton *sk, struct shapes *ret, struct code *ou
 	bool has = may_trace_jumps(sk);
 	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]) && has; k++) {
 		bool is_first = true;
-		for (size_t i = 0; i < sk->files->list.n; i++) {
-			struct skeleton_probe p = {.file = &sk->files->list.v[i],
-						   .kind = sk->probes.v[0].kind};
-			if (!has_function(sk, p.file, names[k]))
-				continue;
+		struct skeleton_probe p = {.kind = sk->probes.v[0].kind};
+		while ((p.file = targetfile_with(sk->files, str_from(names[k]), p.file,
+						 &(uint64_t){0}))) {
 			p.what = word_ident(sk->arena, str_from(names[k]), "", 0);
 			p.label = str_printf(sk->arena, "%s:%s", p.kind, names[k]);
 			p.needs_path = !is_first;
