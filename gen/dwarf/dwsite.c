@@ -229,6 +229,25 @@ bool dwsite_is_from(struct dwsrc *src, uint64_t pc, struct str pattern)
 				str_printf(a, "%s/%s", dir ? dir : "", name));
 }
 
+/** DWARF 5, section 2.18: of several pieces the first is entered; an entry may be an offset there. */
+bool dwsite_entry(Dwarf_Die *die, Dwarf_Addr *ret)
+{
+	Dwarf_Attribute at;
+	Dwarf_Addr base, first = 0, end;
+	Dwarf_Word off;
+	bool has_low = dwarf_lowpc(die, &base) == 0;
+	bool has_first = has_low || dwarf_ranges(die, 0, &base, &first, &end) > 0;
+	first = has_low ? base : first;
+	if (!dwarf_attr(die, DW_AT_entry_pc, &at)) {
+		*ret = first;
+		return has_first;
+	}
+	if (dwarf_formaddr(&at, ret) == 0)
+		return true;
+	*ret = first + (dwarf_formudata(&at, &off) == 0 ? off : 0);
+	return has_first;
+}
+
 // --- lines ---
 
 /**
@@ -269,7 +288,7 @@ bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret)
 {
 	Dwarf_Die unit = s->unit, function;
 	Dwarf_Lines *lines;
-	Dwarf_Addr entry, at, end;
+	Dwarf_Addr entry, at;
 	uint64_t marked = 0;
 	size_t n;
 	*ret = (struct dwrows){0};
@@ -277,9 +296,7 @@ bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret)
 	    dwarf_getsrclines(&unit, &lines, &n) != 0)
 		return false;
 	function = s->dies.v[s->dies.n - 1];
-	// Of a function in several pieces the first is entered.
-	if (dwarf_entrypc(&function, &entry) != 0 && dwarf_lowpc(&function, &entry) != 0 &&
-	    dwarf_ranges(&function, 0, &at, &entry, &end) <= 0)
+	if (!dwsite_entry(&function, &entry))
 		return false;
 	ret->entry = entry + (s->pc - s->at);
 	for (size_t i = 0; i < n; i++) {
@@ -358,35 +375,13 @@ static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 	return ret;
 }
 
-/**
- * Where @die, which is inlined, begins to be executed: DWARF 5, section 2.18; its entry may be an offset
- * there. False where that is not known.
- */
-static bool entry_of(Dwarf_Die *die, Dwarf_Addr *ret)
-{
-	Dwarf_Attribute at;
-	Dwarf_Addr base, first = 0, end;
-	Dwarf_Word off;
-	bool has_low = dwarf_lowpc(die, &base) == 0;
-	bool has_first = has_low || dwarf_ranges(die, 0, &base, &first, &end) > 0;
-	first = has_low ? base : first;
-	if (!dwarf_attr(die, DW_AT_entry_pc, &at)) {
-		*ret = first;
-		return has_first;
-	}
-	if (dwarf_formaddr(&at, ret) == 0)
-		return true;
-	*ret = first + (dwarf_formudata(&at, &off) == 0 ? off : 0);
-	return has_first;
-}
-
 static void add_copy(struct dwsrc *src, struct dwinlined *to, Dwarf_Die *die, struct str caller)
 {
 	enum { MOST = sizeof(to->callers) / sizeof(to->callers[0]) };
 	struct debuginfo *di;
 	Dwarf_Addr at;
 	to->n++;
-	if (img_debuginfo(src->img, &di) && entry_of(die, &at))
+	if (img_debuginfo(src->img, &di) && dwsite_entry(die, &at))
 		vec_push(src->arena, &to->entries, at + di->bias);
 	for (size_t i = 0; i < to->n_callers && i < MOST; i++)
 		if (str_eq(to->callers[i], caller))

@@ -96,6 +96,8 @@ struct dwrows {
 
 /** Of the function whose code is at @s, not of what is inlined there; false, silently, when not known. */
 bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret);
+/** Where a function, inlined or not, begins to be executed; false where that is not known. */
+bool dwsite_entry(Dwarf_Die *die, Dwarf_Addr *ret);
 /** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */
 bool dwsite_is_function(Dwarf_Die *die);
 

@@ -13,12 +13,44 @@ enum { MAX_VARS = 4096, MAX_CANDIDATES = 32, MAX_NEST = 16 };
 
 // --- where variables are
 
-/** CFA at the site as register + offset, from the unwind tables. */
+/** What an argument of a probe can be, of all places. */
+static void find_kind(struct argloc_var *v)
+{
+	const struct locexpr_step *s = v->at.steps.v;
+	size_t n = v->at.steps.n;
+	bool is_sum = n == 3 && s[0].op == LOCEXPR_REGISTER && s[1].op == LOCEXPR_NUMBER &&
+		      s[2].op == LOCEXPR_ADD;
+	v->kind = ARGLOC_NOWHERE;
+	if (n == 1 && s[0].op == LOCEXPR_ADDRESS && v->at.is_place) {
+		v->kind = ARGLOC_STATIC;
+		v->off = s[0].n;
+	} else if (is_sum || (n == 1 && s[0].op == LOCEXPR_REGISTER)) {
+		v->kind = v->at.is_place ? ARGLOC_MEM : is_sum ? ARGLOC_NOWHERE : ARGLOC_REG;
+		v->reg = (int)s[0].n;
+		v->off = is_sum ? s[1].n : 0; // a file can say any
+	}
+}
+
+/** Where @ops counts from: register + offset; nothing is changed where it is anything else. */
+static void read_sum(const struct argloc *l, Dwarf_Attribute *at, const Dwarf_Op *ops, size_t n,
+		     int *reg, int64_t *off)
+{
+	struct argloc_var v = {0};
+	struct locexpr_part part = {0, 8, 8};
+	locexpr_read(l->src->arena, at, ops, n, &l->frame, &part, &v.at);
+	find_kind(&v);
+	if (v.kind == ARGLOC_REG || v.kind == ARGLOC_MEM) {
+		*reg = v.reg;
+		*off = v.off;
+	}
+}
+
+/** CFA at the site, from the unwind tables. */
 static void find_cfa(struct argloc *l)
 {
 	struct debuginfo *di;
 	Dwarf_Addr bias;
-	Dwarf_Frame *frame = NULL;
+	Dwarf_Frame *frame;
 	if (!img_debuginfo(l->src->img, &di))
 		return;
 	Dwarf_CFI *tables[2] = {dwfl_module_eh_cfi(di->module, &bias), dwarf_getcfi(di->dwarf)};
@@ -28,17 +60,9 @@ static void find_cfa(struct argloc *l)
 		size_t n;
 		if (!tables[i] || dwarf_cfi_addrframe(tables[i], at[i], &frame) != 0)
 			continue;
-		if (dwarf_frame_cfa(frame, &ops, &n) == 0 && n == 1) {
-			if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
-				l->frame.cfa_reg = ops[0].atom - DW_OP_breg0;
-				l->frame.cfa_off = (int64_t)ops[0].number;
-			} else if (ops[0].atom == DW_OP_bregx && ops[0].number <= 31) {
-				l->frame.cfa_reg = (int)ops[0].number;
-				l->frame.cfa_off = (int64_t)ops[0].number2;
-			}
-		}
+		if (dwarf_frame_cfa(frame, &ops, &n) == 0)
+			read_sum(l, NULL, ops, n, &l->frame.cfa_reg, &l->frame.cfa_off);
 		free(frame);
-		frame = NULL;
 	}
 }
 
@@ -52,18 +76,10 @@ static void find_base(struct argloc *l)
 		return;
 	Dwarf_Die outermost = l->scope->dies.v[l->scope->dies.n - 1];
 	if (!dwarf_attr_integrate(&outermost, DW_AT_frame_base, &at) ||
-	    dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) < 1 || n != 1)
+	    dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) < 1 || !n)
 		return;
-	if (ops[0].atom == DW_OP_call_frame_cfa) {
-		l->frame.is_cfa = true;
-		l->frame.base_reg = l->frame.cfa_reg;
-		l->frame.base_off = l->frame.cfa_off;
-	} else if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
-		l->frame.base_reg = ops[0].atom - DW_OP_reg0;
-	} else if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
-		l->frame.base_reg = ops[0].atom - DW_OP_breg0;
-		l->frame.base_off = (int64_t)ops[0].number;
-	}
+	l->frame.is_cfa = n == 1 && ops[0].atom == DW_OP_call_frame_cfa;
+	read_sum(l, &at, ops, n, &l->frame.base_reg, &l->frame.base_off);
 }
 
 static void find_frame(struct argloc *l)
@@ -82,24 +98,6 @@ void argloc_move(const struct argloc *l, uint64_t pc, struct dwsite *scope, stru
 	*ret = *l;
 	ret->scope = scope;
 	find_frame(ret);
-}
-
-/** What an argument of a probe can be, of all places. */
-static void find_kind(struct argloc_var *v)
-{
-	const struct locexpr_step *s = v->at.steps.v;
-	size_t n = v->at.steps.n;
-	bool is_sum = n == 3 && s[0].op == LOCEXPR_REGISTER && s[1].op == LOCEXPR_NUMBER &&
-		      s[2].op == LOCEXPR_ADD;
-	v->kind = ARGLOC_NOWHERE;
-	if (n == 1 && s[0].op == LOCEXPR_ADDRESS && v->at.is_place) {
-		v->kind = ARGLOC_STATIC;
-		v->off = s[0].n;
-	} else if (is_sum || (n == 1 && s[0].op == LOCEXPR_REGISTER)) {
-		v->kind = v->at.is_place ? ARGLOC_MEM : is_sum ? ARGLOC_NOWHERE : ARGLOC_REG;
-		v->reg = (int)s[0].n;
-		v->off = is_sum ? s[1].n : 0; // a file can say any
-	}
 }
 
 /** One location, not one of a list of them by address. */
@@ -155,7 +153,7 @@ static void add_var(struct argloc *l, Dwarf_Die *die, unsigned block)
 {
 	const char *name = dwarf_diename(die);
 	Dwarf_Attribute at;
-	Dwarf_Word line;
+	int line = 0;
 	bool artificial = false;
 	if (dwarf_attr_integrate(die, DW_AT_artificial, &at))
 		dwarf_formflag(&at, &artificial);
@@ -165,8 +163,8 @@ static void add_var(struct argloc *l, Dwarf_Die *die, unsigned block)
 		return;
 	struct argloc_var v = {.name = str_from(name), .block = block, .die = *die};
 	v.type = dwload_type_of(l->src, die);
-	if (dwarf_attr_integrate(die, DW_AT_decl_line, &at) && dwarf_formudata(&at, &line) == 0)
-		v.line = (unsigned)line;
+	dwarf_decl_line(die, &line);
+	v.line = (unsigned)line;
 	argloc_locate(l, &v);
 	vec_push(l->src->arena, &l->vars, v);
 }

@@ -223,34 +223,32 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 		   const struct place *places, bool is_local)
 {
 	int *rule = arena_calloc(a, f->list.n + 1, sizeof(*rule));
-	for (size_t i = 0; i < f->list.n; i++) {
-		rule[i] = next_number(c, f->list.v[i].arg.type);
-		f->list.v[i].is_there = places[i].kind == PLACE_ABOVE && c->is_certain;
-	}
 	bool is_own = false;
 	for (size_t i = 0; i < f->list.n; i++) {
-		const struct place *p = &places[i];
-		bool is_nowhere = p->kind == PLACE_NONE || p->kind == PLACE_UNKNOWN;
-		is_own |= (is_nowhere && !is_by_address(c, f->list.v[i].arg.type)) ||
-			  (p->kind == PLACE_ABOVE && rule[i] >= 0) ||
-			  (p->kind == PLACE_REGISTER && rule[i] >= 0 && rule[i] != p->number);
+		struct ctype *t = f->list.v[i].arg.type;
+		enum place_kind kind = places[i].kind;
+		rule[i] = next_number(c, t);
+		f->list.v[i].is_there = kind == PLACE_ABOVE && c->is_certain;
+		is_own |= ((kind == PLACE_NONE || kind == PLACE_UNKNOWN) && !is_by_address(c, t)) ||
+			  (rule[i] >= 0 && (kind == PLACE_ABOVE || (kind == PLACE_REGISTER &&
+								    rule[i] != places[i].number)));
 	}
 	for (size_t i = 0; i < f->list.n; i++) {
+		struct funcarg *arg = &f->list.v[i];
 		const struct place *p = &places[i];
+		struct ctype *t = ctype_strip(arg->arg.type);
 		int by_rule = is_own ? -1 : rule[i];
-		f->list.v[i].is_there = (f->list.v[i].is_there && !is_own) || p->is_at_once;
-		struct ctype *t = ctype_strip(f->list.v[i].arg.type);
+		arg->is_there = (arg->is_there && !is_own) || p->is_at_once;
 		// Callers in other files rely on the convention, whatever the compiler made of the rest.
-		f->list.v[i].expected = p->kind == PLACE_UNKNOWN && !is_local ? rule[i] : -1;
-		if (t && ctype_is_aggregate(t)) // its bytes are no number
-			f->list.v[i].number = -1;
-		else if (p->kind == PLACE_REGISTER || (p->kind == PLACE_ANYWHERE && p->is_at_once))
-			f->list.v[i].number = p->number;
+		arg->expected = p->kind == PLACE_UNKNOWN && !is_local ? rule[i] : -1;
+		arg->number = -1;
+		if (t && ctype_is_aggregate(t))
+			continue; // its bytes are no number
+		if (p->kind == PLACE_REGISTER || (p->kind == PLACE_ANYWHERE && p->is_at_once))
+			arg->number = p->number;
 		else if (p->kind == PLACE_MEMORY ||
 			 (p->kind == PLACE_ANYWHERE && p->number == by_rule))
-			f->list.v[i].number = by_rule;
-		else
-			f->list.v[i].number = -1;
+			arg->number = by_rule;
 	}
 }
 
@@ -273,26 +271,19 @@ static void read_result(struct dwsrc *src, const struct dwsite *site, Dwarf_Die 
 		ret->result = t;
 }
 
-/** Of a function in several pieces, as those with a cold one, it is the first one's: DWARF 5, section 2.18. */
-static bool is_entry(Dwarf_Die *function, Dwarf_Addr at)
-{
-	Dwarf_Addr entry, base, end;
-	if (dwarf_entrypc(function, &entry) == 0)
-		return entry == at;
-	return dwarf_ranges(function, 0, &base, &entry, &end) > 0 && entry == at;
-}
-
 bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 {
 	struct dwsite site;
 	struct dwwalk w = {0};
 	struct argloc at;
+	Dwarf_Addr entry;
 	VEC(struct place) places = {0};
 	*ret = (struct funcargs){0};
 	if (!dwsrc_open(src) || !dwsite_at(src, addr, &site) || !site.dies.n)
 		return false;
 	Dwarf_Die *function = &site.dies.v[site.dies.n - 1];
-	if (dwarf_tag(function) != DW_TAG_subprogram || !is_entry(function, site.at))
+	if (dwarf_tag(function) != DW_TAG_subprogram || !dwsite_entry(function, &entry) ||
+	    entry != site.at)
 		return false;
 	ret->function = str_from(dwarf_diename(function));
 	struct convention c = {.machine = src->img->machine, .is_c = dwsrc_is_c(&site.unit)};
