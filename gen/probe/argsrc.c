@@ -56,6 +56,16 @@ static struct str take_word(struct reading *r)
 	return word;
 }
 
+/** Over all that is in brackets here; false: there are none, or they are not closed. */
+static bool skip_brackets(struct reading *r)
+{
+	skip_blanks(r);
+	size_t close = str_has(str_slice(r->rest, 0, 1), "([") ? argname_close(r->rest) : r->rest.n;
+	bool is_closed = close < r->rest.n;
+	r->rest = str_from_offset(r->rest, is_closed ? close + 1 : 0);
+	return is_closed;
+}
+
 static struct ctype *parse_unary(struct reading *r);
 
 // --- types
@@ -228,11 +238,9 @@ static struct ctype *parse_primary(struct reading *r)
 		return fail(r);
 	struct str name = take_word(r);
 	skip_blanks(r);
-	if (r->rest.n && r->rest.p[0] == '(') {
-		size_t close = argname_close(r->rest);
-		if (close == r->rest.n)
+	if (str_has_prefix(r->rest, STR("("))) {
+		if (!skip_brackets(r))
 			return fail(r);
-		r->rest = str_from_offset(r->rest, close + 1);
 		return str_eqz(name, "sizeof") ? integer_of_words(r, STR("unsigned long"))
 					       : result_of(r, name);
 	}
@@ -246,9 +254,7 @@ static struct ctype *parse_postfix(struct reading *r)
 		if (eat(r, "->")) {
 			t = member_of(r, pointee(r, t));
 		} else if (str_has_prefix(r->rest, STR("["))) {
-			size_t close = argname_close(r->rest);
-			t = close == r->rest.n ? fail(r) : pointee(r, t);
-			r->rest = str_from_offset(r->rest, close + 1);
+			t = skip_brackets(r) ? pointee(r, t) : fail(r);
 		} else if (eat(r, ".")) {
 			t = member_of(r, t);
 		} else {
@@ -258,18 +264,6 @@ static struct ctype *parse_postfix(struct reading *r)
 	return r->failed ? NULL : t;
 }
 
-/** Over a whole operand in parentheses. */
-static bool skip_parentheses(struct reading *r)
-{
-	skip_blanks(r);
-	size_t close = str_has_prefix(r->rest, STR("(")) ? argname_close(r->rest) : r->rest.n;
-	if (close == r->rest.n)
-		return false;
-	r->rest = str_from_offset(r->rest, close + 1);
-	skip_blanks(r);
-	return !r->rest.n || r->rest.p[0] == ')';
-}
-
 static struct ctype *parse_unary(struct reading *r)
 {
 	struct arena *a = r->loc->src->arena;
@@ -277,30 +271,26 @@ static struct ctype *parse_unary(struct reading *r)
 	if (++r->depth > MAX_DEPTH)
 		return fail(r);
 	skip_blanks(r);
-	struct str rest = r->rest;
+	struct str open = r->rest;
+	struct ctype *type;
 	if (eat(r, "&")) {
 		t = referred(parse_unary(r));
 		t = r->failed || !t ? NULL : ctype_new_pointer(a, t, 8);
 	} else if (eat(r, "*")) {
 		t = parse_unary(r);
 		t = r->failed ? NULL : pointee(r, t);
-	} else if (rest.n && rest.p[0] == '(') {
-		size_t close = argname_close(rest);
-		struct ctype *type;
-		if (close < rest.n && parse_type(r, str_slice(rest, 1, close - 1), &type)) {
-			r->rest = str_from_offset(rest, close + 1);
-			struct reading sub = {.loc = r->loc, .rest = r->rest, .depth = r->depth};
-			parse_unary(&sub);
-			// The operand may be anything that ends here: the type is the cast's.
-			skip_blanks(&sub);
-			if (sub.failed && !skip_parentheses(r))
-				return fail(r);
-			r->rest = sub.failed ? r->rest : sub.rest;
-			t = type;
-		} else {
-			t = parse_postfix(r);
-		}
+	} else if (str_has_prefix(open, STR("(")) && skip_brackets(r) &&
+		   parse_type(r, str_slice(open, 1, open.n - r->rest.n - 2), &type)) {
+		struct reading sub = {.loc = r->loc, .rest = r->rest, .depth = r->depth};
+		parse_unary(&sub);
+		// The operand may be anything in parentheses: the type is the cast's.
+		skip_blanks(r);
+		if (sub.failed && (!str_has_prefix(r->rest, STR("(")) || !skip_brackets(r)))
+			return fail(r);
+		r->rest = sub.failed ? r->rest : sub.rest;
+		t = type;
 	} else {
+		r->rest = open;
 		t = parse_postfix(r);
 	}
 	r->depth--;

@@ -25,16 +25,20 @@ struct finder {
 	VEC(struct codeplace) mangled; // of another name than that symbol
 };
 
+static bool look(struct dwsrc *src, uint64_t addr, struct dwsite *ret)
+{
+	uint64_t n_before = src->n_visits;
+	bool found = dwsrc_open(src) && dwsite_at(src, addr, ret);
+	dwsite_spend(src, n_before);
+	return found;
+}
+
 /** As written; that of Rust's newer mangling the debug information has. */
 static struct str name_of(struct finder *f, const struct img_symbol *sym)
 {
 	struct dwsite site;
 	struct str name = demangle_symbol(f->a, sym->name);
-	uint64_t n_before = f->src->n_visits;
-	if (!name.n && dwsrc_open(f->src) && dwsite_at(f->src, sym->addr, &site))
-		name = dwsite_written(f->src, &site);
-	dwsite_spend(f->src, n_before);
-	return name;
+	return name.n || !look(f->src, sym->addr, &site) ? name : dwsite_written(f->src, &site);
 }
 
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
@@ -162,10 +166,7 @@ bool codeplace_parse_lines(struct str text, struct str *file, unsigned *first, u
 struct str codeplace_where(struct arena *a, struct binary *bin, uint64_t addr, bool with_line)
 {
 	struct dwsite site;
-	uint64_t n_before = bin->src->n_visits;
-	bool found = dwsrc_open(bin->src) && dwsite_at(bin->src, addr, &site);
-	dwsite_spend(bin->src, n_before);
-	if (!found)
+	if (!look(bin->src, addr, &site))
 		return STR("");
 	struct str ret = str_printf(a, STR_FMT "()", STR_ARG(site.function));
 	if (site.caller.n)
@@ -233,10 +234,7 @@ static bool find_files(struct line_finder *f, Dwarf_Die *unit)
 static const void *block_at(struct line_finder *f, uint64_t addr)
 {
 	struct dwsite site;
-	uint64_t n_before = f->src->n_visits;
-	bool found = dwsite_at(f->src, addr, &site) && site.dies.n;
-	dwsite_spend(f->src, n_before);
-	return found ? site.dies.v[0].addr : NULL;
+	return look(f->src, addr, &site) && site.dies.n ? site.dies.v[0].addr : NULL;
 }
 
 struct row {
