@@ -82,17 +82,6 @@ struct str attach_why_not(const struct bind *b, const struct attach_match *m)
 	return *why;
 }
 
-static bool is_beyond_libbpf(const struct bind *b, const struct attach_match *m)
-{
-	for (size_t i = 0; i < m->probe->n_sites; i++) {
-		const struct operands *o = namedarg_operands(b, m, &m->probe->sites[i]);
-		for (size_t k = 0; k < o->n; k++)
-			if (o->v[k].is_beyond_libbpf)
-				return true;
-	}
-	return false;
-}
-
 bool attach_is_by_address(const struct bind *b, const struct attach_match *m)
 {
 	if (!dialect_has_libbpf_usdt(b->given->version))
@@ -100,7 +89,8 @@ bool attach_is_by_address(const struct bind *b, const struct attach_match *m)
 	bool *is = map_get_ptr(&b->memory->by_address, m->probe);
 	if (!is) {
 		is = arena_new(b->arena, bool);
-		*is = is_beyond_libbpf(b, m);
+		*is = attachable_by_address(b->arena, m->file->bin.img->machine, m->probe,
+					    b->given->version);
 		map_put_ptr(b->arena, &b->memory->by_address, m->probe, is);
 	}
 	return *is;

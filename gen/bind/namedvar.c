@@ -199,17 +199,16 @@ static void place_global(const struct bind *b, struct spot *s, struct found *ret
 	Dwarf_Die die = v->die;
 	struct targetfile *exe = &b->given->files->list.v[0];
 	struct img *first = targetfile_open(b->given->files, exe);
-	bool is_external = dwsrc_flag(&die, DW_AT_external);
+	bool is_elsewhere = !v->at.steps.n && dwsrc_flag(&die, DW_AT_declaration);
 	uint64_t addr;
-	if (!v->at.steps.n && dwsrc_flag(&die, DW_AT_declaration) &&
-	    find_symbol(s->src->img, v, &addr)) {
+	if (is_elsewhere && find_symbol(s->src->img, v, &addr)) {
 		v->at = (struct locexpr){.is_place = true};
 		vec_push(b->arena, &v->at.steps,
 			 (struct locexpr_step){LOCEXPR_ADDRESS, (int64_t)addr});
-	} else if (!v->at.steps.n && dwsrc_flag(&die, DW_AT_declaration)) {
+	} else if (is_elsewhere) {
 		v->at.why_not = "it is defined in another file";
 	}
-	if (v->at.steps.n && is_external && first && first != s->src->img &&
+	if (v->at.steps.n && dwsrc_flag(&die, DW_AT_external) && first && first != s->src->img &&
 	    find_symbol(first, v, &addr)) {
 		v->at.steps.n = 0;
 		v->at.why_not = "the executable has a variable of that name, too";
