@@ -22,7 +22,6 @@
 #include "code/code.h"
 #include "base/json.h"
 #include "sema/expr.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "dialect/dialect.h"
@@ -421,24 +420,19 @@ static bool expand_all(struct arena *a, struct diag *d, struct bundle *b, struct
 	return b->builds.n || expand_run(a, d, &b->req, x);
 }
 
-int cmd_bundle(int argc, char **argv)
+int cmd_bundle(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	struct arena a = {0};
-	struct diag d;
-	diag_init(&d, stderr);
-	struct bundle b = {.req = {.arena = &a}};
+	struct bundle b = {.req = {.arena = a}};
 	int status = parse(argc, argv, &b);
 	if (status < 0) {
-		struct expansion *x = arena_array(&a, struct expansion, b.builds.n + 1);
-		memset(x, 0, (b.builds.n + 1) * sizeof(*x));
-		expand_choose_version(&a, &d, &b.req);
-		bool good = expand_all(&a, &d, &b, x) &&
-			    (b.req.pcp ? write_pcp(&a, &d, &b.req, x)
-				       : write_bundle(&a, &d, &b.req, x, b.builds.n));
+		struct expansion *x = arena_array(a, struct expansion, b.builds.n + 1);
+		expand_choose_version(a, d, &b.req);
+		bool good = expand_all(a, d, &b, x) &&
+			    (b.req.pcp ? write_pcp(a, d, &b.req, x)
+				       : write_bundle(a, d, &b.req, x, b.builds.n));
 		status = good ? CMD_OK : CMD_INPUT;
 		for (size_t i = 0; i < b.builds.n + !b.builds.n; i++)
 			expand_close(&x[i]);
 	}
-	arena_fini(&a);
 	return status;
 }

@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/outfile.h"
 #include "lock/lock.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "record/shape.h"
@@ -231,7 +230,7 @@ static bool check(struct arena *a, struct diag *d, const struct expand_request *
 	return req->json ? check_to_json(a, d, req, x) : check_all(a, d, req, x);
 }
 
-int cmd_check(int argc, char **argv)
+int cmd_check(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	return expand_command(argc, argv, parse, check);
+	return expand_command(a, d, argc, argv, parse, check);
 }

@@ -7,7 +7,6 @@
 
 #include "base/outfile.h"
 #include "base/progress.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "convert/convert.h"
 #include "convert/format.h"
@@ -123,15 +122,9 @@ static int convert_file(struct arena *a, struct diag *d, const struct options *o
 	return status;
 }
 
-int cmd_convert(int argc, char **argv)
+int cmd_convert(struct arena *a, struct diag *d, int argc, char **argv)
 {
 	struct options o = {0};
-	struct arena a = {0};
-	struct diag d;
-	diag_init(&d, stderr);
-	int status = parse(&a, argc, argv, &o);
-	if (status < 0)
-		status = convert_file(&a, &d, &o, optind < argc ? argv[optind] : "-");
-	arena_fini(&a);
-	return status;
+	int status = parse(a, argc, argv, &o);
+	return status < 0 ? convert_file(a, d, &o, optind < argc ? argv[optind] : "-") : status;
 }

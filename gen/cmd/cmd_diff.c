@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/json.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "lock/lock.h"
@@ -21,8 +20,8 @@ struct build {
 
 struct options {
 	struct expand_request req; /**< -D, -I, version, scripts */
-	struct arena arena;
-	struct diag diag;
+	struct arena *arena;
+	struct diag *diag;
 	struct build before, after;
 	VEC(const char *) broken; /**< scripts that cannot be expanded for the new build */
 	bool quiet;
@@ -55,7 +54,7 @@ static const struct cmd_options options = {
 
 static int parse(int argc, char **argv, struct options *o)
 {
-	int status = cmd_read_options(&options, &o->arena, argc, argv, o);
+	int status = cmd_read_options(&options, o->arena, argc, argv, o);
 	if (status < 0 && argc - optind < 2)
 		status = cmd_usage_error("give the two files to compare: OLD NEW");
 	if (status < 0 && o->quiet && o->req.json)
@@ -67,17 +66,17 @@ static int parse(int argc, char **argv, struct options *o)
 	o->before.path = argv[optind++];
 	o->after.path = argv[optind++];
 	for (; optind < argc; optind++)
-		vec_push(&o->arena, &o->req.sources,
+		vec_push(o->arena, &o->req.sources,
 			 (struct expand_source){argv[optind], false, NULL});
 	return status;
 }
 
 static bool read_build(struct options *o, struct build *ret)
 {
-	ret->lock.arena = &o->arena;
-	if (!targetfiles_of_file(&o->arena, &o->diag, ret->path, &ret->files))
+	ret->lock.arena = o->arena;
+	if (!targetfiles_of_file(o->arena, o->diag, ret->path, &ret->files))
 		return false;
-	ret->files.signatures = expand_signatures(&o->arena, &o->diag);
+	ret->files.signatures = expand_signatures(o->arena, o->diag);
 	lock_add_build(&ret->lock, &ret->files);
 	return true;
 }
@@ -92,7 +91,7 @@ static bool add_script(struct options *o, struct expand_source *script, struct b
 	one.exe = build->path;
 	one.facts = &build->lock;
 	build->lock.script = script->text;
-	bool good = expand_run(&o->arena, &o->diag, &one, &x);
+	bool good = expand_run(o->arena, o->diag, &one, &x);
 	if (good)
 		lock_add_tables(&x.bind);
 	build->lock.script = NULL;
@@ -106,14 +105,14 @@ static bool read_scripts(struct options *o)
 	bool good = true;
 	for (size_t i = 0; i < o->req.sources.n; i++) {
 		struct expand_source *script = &o->req.sources.v[i];
-		unsigned n_errors = o->diag.n_errors;
+		unsigned n_errors = o->diag->n_errors;
 		if (!add_script(o, script, &o->before)) {
 			good = false;
 			continue;
 		}
 		if (!add_script(o, script, &o->after))
-			vec_push(&o->arena, &o->broken, script->text);
-		o->diag.n_errors = n_errors;
+			vec_push(o->arena, &o->broken, script->text);
+		o->diag->n_errors = n_errors;
 	}
 	return good;
 }
@@ -175,7 +174,7 @@ static void add_side(struct json *j, struct arena *a, const char *key,
 
 static void print_json(struct options *o, const struct lock_differences *ds)
 {
-	struct arena *a = &o->arena;
+	struct arena *a = o->arena;
 	struct strbuf b = {0};
 	struct json j = {.out = &b};
 	json_open(&j, NULL, '[');
@@ -213,7 +212,7 @@ static void warn_untyped(struct options *o)
 	const struct str files[] = {was, str_eq(was, is) ? STR("") : is};
 	for (size_t i = 0; i < 2 && !o->quiet; i++)
 		if (files[i].n)
-			diag_warning(&o->diag, NULL,
+			diag_warning(o->diag, NULL,
 				     STR_FMT " has no debug information: types and enumerators "
 					     "were not compared",
 				     STR_ARG(files[i]));
@@ -226,16 +225,16 @@ static int compare(struct options *o)
 	struct bind_given given = {.files = &o->after.files, .lock = &o->after.lock};
 	struct bind_made made = {0};
 	struct bind_memory memory = {0};
-	struct bind b = {&o->arena, &o->diag, &given, .made = &made, .memory = &memory};
+	struct bind b = {o->arena, o->diag, &given, .made = &made, .memory = &memory};
 	lock_compare(&b, &o->before.lock, &ds);
-	if (o->diag.n_errors)
+	if (o->diag->n_errors)
 		return DIFF_TROUBLE;
 	if (o->req.json)
 		print_json(o, &ds);
 	else if (!o->quiet)
 		print_text(o, &ds);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		diag_error(&o->diag, NULL, "cannot write the list");
+		diag_error(o->diag, NULL, "cannot write the list");
 		return DIFF_TROUBLE;
 	}
 	for (size_t i = 0; i < ds.list.n; i++)
@@ -244,20 +243,16 @@ static int compare(struct options *o)
 	return n ? DIFF_CHANGED : DIFF_SAME;
 }
 
-int cmd_diff(int argc, char **argv)
+int cmd_diff(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	struct options o = {0};
-	o.req.arena = &o.arena;
-	diag_init(&o.diag, stderr);
+	struct options o = {.arena = a, .diag = d, .req.arena = a};
 	int status = parse(argc, argv, &o);
-	if (status < 0) {
-		expand_choose_version(&o.arena, &o.diag, &o.req);
-		bool good =
-		    read_build(&o, &o.before) && read_build(&o, &o.after) && read_scripts(&o);
-		status = good ? compare(&o) : DIFF_TROUBLE;
-		targetfiles_close(&o.before.files);
-		targetfiles_close(&o.after.files);
-	}
-	arena_fini(&o.arena);
+	if (status >= 0)
+		return status;
+	expand_choose_version(a, d, &o.req);
+	bool good = read_build(&o, &o.before) && read_build(&o, &o.after) && read_scripts(&o);
+	status = good ? compare(&o) : DIFF_TROUBLE;
+	targetfiles_close(&o.before.files);
+	targetfiles_close(&o.after.files);
 	return status;
 }

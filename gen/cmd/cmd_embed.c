@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/outfile.h"
 #include "btf/typenote.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "probe/probeargs.h"
 
@@ -260,21 +259,17 @@ static bool embed(struct arena *a, struct diag *d, const char *path, bool verbos
 	return good;
 }
 
-int cmd_embed(int argc, char **argv)
+int cmd_embed(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	struct arena a = {0};
-	struct diag d;
 	struct options o = {0};
-	diag_init(&d, stderr);
-	int status = cmd_read_options(&options, &a, argc, argv, &o);
-	if (status < 0 && optind == argc)
-		status = cmd_usage_error("give a FILE");
-	if (status < 0) {
-		status = CMD_OK;
-		for (int i = optind; i < argc; i++)
-			if (!embed(&a, &d, argv[i], o.verbose))
-				status = CMD_INPUT;
-	}
-	arena_fini(&a);
+	int status = cmd_read_options(&options, a, argc, argv, &o);
+	if (status >= 0)
+		return status;
+	if (optind == argc)
+		return cmd_usage_error("give a FILE");
+	status = CMD_OK;
+	for (int i = optind; i < argc; i++)
+		if (!embed(a, d, argv[i], o.verbose))
+			status = CMD_INPUT;
 	return status;
 }

@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 #include "base/outfile.h"
-#include "cmd/commands.h"
 #include "cmd/cmd_source.h"
 #include "conf/enumconf.h"
 #include "ctype/enumtab.h"
@@ -37,7 +36,7 @@ static bool collect(struct cmd_source *s, const struct enumconf *conf, struct ta
 			enumtab_strip(&t->tab, e->prefix);
 			n++;
 			if (!t->tab.n_items)
-				diag_warning(&s->diag, NULL, "enum \"" STR_FMT "\" has no values",
+				diag_warning(s->diag, NULL, "enum \"" STR_FMT "\" has no values",
 					     STR_ARG(e->type));
 		} else if (e->is_named) {
 			good = lookup_report_unknown(&s->lookup, NULL, "enum", e->type,
@@ -59,8 +58,8 @@ static bool collect(struct cmd_source *s, const struct enumconf *conf, struct ta
 		if (n == 0) // none of the list: the wrong program, or no debug information
 			return lookup_report_unknown(&s->lookup, &e->place, "enum", e->type,
 						     NAME_ENUM | NAME_TYPEDEF);
-		diag_warning(&s->diag, &e->place,
-			     "no enum \"" STR_FMT "\" in this program; skipped", STR_ARG(e->type));
+		diag_warning(s->diag, &e->place, "no enum \"" STR_FMT "\" in this program; skipped",
+			     STR_ARG(e->type));
 	}
 	return true;
 }
@@ -147,8 +146,8 @@ static const struct cmd_option list[] = {
 static int prepare(void *ctx, char **names, int n)
 {
 	struct enums_cmd *cmd = ctx;
-	struct arena *a = &cmd->source.arena;
-	struct diag *d = &cmd->source.diag;
+	struct arena *a = cmd->source.arena;
+	struct diag *d = cmd->source.diag;
 	if (!cmd->file && n == 0)
 		return cmd_usage_error("give names of enums, or --conf FILE");
 	for (int i = 0; i < n; i++)
@@ -162,7 +161,7 @@ static int run(void *ctx, char **names, int n_names)
 	struct enums_cmd *cmd = ctx;
 	struct cmd_source *s = &cmd->source;
 	size_t n;
-	struct table *tables = arena_array(&s->arena, struct table, cmd->conf.entries.n);
+	struct table *tables = arena_array(s->arena, struct table, cmd->conf.entries.n);
 	(void)names, (void)n_names; // they are in cmd->conf
 	if (!collect(s, &cmd->conf, tables, &n))
 		return CMD_INPUT;
@@ -172,17 +171,17 @@ static int run(void *ctx, char **names, int n_names)
 		print_json(&b, tables, n);
 	else
 		print_script(&script, tables, n);
-	bool good = outfile_write(&s->arena, &s->diag, s->out,
+	bool good = outfile_write(s->arena, s->diag, s->out,
 				  cmd->json ? strbuf_str(&b) : code_str(&script));
 	strbuf_fini(&b);
 	code_fini(&script);
 	return good ? CMD_OK : CMD_INPUT;
 }
 
-int cmd_enums(int argc, char **argv)
+int cmd_enums(struct arena *a, struct diag *d, int argc, char **argv)
 {
 	static const struct cmd_source_command command = {
 	    {.usage = usage, .list = list}, "enums", prepare, run};
-	struct enums_cmd cmd = {0};
+	struct enums_cmd cmd = {.source = {.arena = a, .diag = d}};
 	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
 }

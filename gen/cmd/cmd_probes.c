@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "base/vec.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "elf/debugfile.h"
@@ -31,8 +30,8 @@ struct source {
 };
 
 struct listing {
-	struct arena arena;
-	struct diag diag;
+	struct arena *arena;
+	struct diag *diag;
 	bool verbose, json;
 	const char *bpftrace; /**< --bpftrace, or NULL */
 	unsigned version;     /**< of the bpftrace that would attach; 0: not known */
@@ -65,8 +64,7 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 		f.pid = p->pid;
 	}
 	if (!img->is64 && (!mapped || mapped == p->files.v))
-		diag_note(&l->diag, NULL,
-			  STR_FMT " is a 32-bit program, which is not supported: %s",
+		diag_note(l->diag, NULL, STR_FMT " is a 32-bit program, which is not supported: %s",
 			  STR_ARG(img->display_path), IMG_WHY_NOT_32BIT);
 	// Only files with probes stay open: a process has hundreds of others.
 	bool good = sdt_read(img, &f.probes);
@@ -75,7 +73,7 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 		f.bin.cheap_only = !is_whole(l);
 	}
 	if (good)
-		vec_push(&l->arena, &l->files, f);
+		vec_push(l->arena, &l->files, f);
 	if (!f.bin.img)
 		img_close(img);
 }
@@ -84,21 +82,20 @@ static void add_process(struct listing *l, int pid)
 {
 	struct proc *p;
 	struct img *img;
-	if (!proc_open(&l->arena, &l->diag, PROCFS, pid, &p))
+	if (!proc_open(l->arena, l->diag, PROCFS, pid, &p))
 		return;
 	l->n_processes++;
 	for (size_t i = 0; i < p->files.n; i++) {
 		const struct proc_file *f = &p->files.v[i];
 		struct diag_place at = {.file = f->path};
-		const char *path = str_dup(&l->arena, f->open_path);
+		const char *path = str_dup(l->arena, f->open_path);
 		if (!f->open_path.n)
-			diag_warning(&l->diag, &at, "this file of process %d cannot be opened",
-				     pid);
-		else if (img_is_elf(path) && (img = proc_open_image(&l->arena, &l->diag, p, f)))
+			diag_warning(l->diag, &at, "this file of process %d cannot be opened", pid);
+		else if (img_is_elf(path) && (img = proc_open_image(l->arena, l->diag, p, f)))
 			add_file(l, img, p, f);
 	}
 	if (!proc_is_same(p))
-		diag_error(&l->diag, NULL, "process %d has exited", pid);
+		diag_error(l->diag, NULL, "process %d has exited", pid);
 	proc_close(p);
 }
 
@@ -106,9 +103,9 @@ static void add_process(struct listing *l, int pid)
 static void add_named(struct listing *l, const char *name)
 {
 	size_t n;
-	int *pids = proc_find_named(&l->arena, PROCFS, name, &n);
+	int *pids = proc_find_named(l->arena, PROCFS, name, &n);
 	if (!n)
-		diag_error(&l->diag, NULL,
+		diag_error(l->diag, NULL,
 			   "no process runs a program named '%s': start it, or give the path of "
 			   "a file",
 			   name);
@@ -188,13 +185,12 @@ static void complain(struct listing *l)
 		for (size_t k = 0; k < l->files.n; k++)
 			sdt_find_nearest(&l->files.v[k].probes, provider, name, &best, &near);
 		if (near)
-			diag_error(&l->diag, NULL,
+			diag_error(l->diag, NULL,
 				   "no probe matches '" STR_FMT "', did you mean '" STR_FMT
 				   ":" STR_FMT "'?",
 				   STR_ARG(text), STR_ARG(near->provider), STR_ARG(near->name));
 		else
-			diag_error(&l->diag, NULL, "no probe matches '" STR_FMT "'%s",
-				   STR_ARG(text),
+			diag_error(l->diag, NULL, "no probe matches '" STR_FMT "'%s", STR_ARG(text),
 				   provider_is_function(vocabulary_provider(provider))
 				       ? ": functions are not listed"
 				       : "");
@@ -224,19 +220,19 @@ static void find_attachable(struct listing *l, const struct probes_file *f,
 		return;
 	struct bpftrace bt;
 	if (!l->version && !l->has_no_version &&
-	    bpftrace_find(&l->arena, &l->diag, l->bpftrace, !l->bpftrace, &bt) == 0)
+	    bpftrace_find(l->arena, l->diag, l->bpftrace, !l->bpftrace, &bt) == 0)
 		l->version = bt.version;
 	l->has_no_version = !l->version;
 	x->bpftrace = l->version;
 	x->has_no_version = !l->version;
 	if (l->version)
-		x->why_not = attachable_why_not(&l->arena, f->bin.img, p, l->version);
+		x->why_not = attachable_why_not(l->arena, f->bin.img, p, l->version);
 }
 
 static void find_extra(struct listing *l, struct probes_file *f)
 {
 	int mem = f->is_mapped ? proc_open_file(PROCFS, f->pid, "mem") : -1;
-	f->extra = arena_array(&l->arena, struct probes_extra, f->probes.n_probes + 1);
+	f->extra = arena_array(l->arena, struct probes_extra, f->probes.n_probes + 1);
 	for (size_t i = 0; i < f->probes.n_probes; i++) {
 		const struct sdt_probe *p = &f->probes.probes[i];
 		struct probes_extra *x = &f->extra[i];
@@ -301,7 +297,7 @@ static void print_short(struct listing *l)
 		fwrite(l->out.p, 1, l->out.n, stdout);
 	fflush(stdout);
 	if (unread)
-		diag_note(&l->diag, NULL, "-v also reads debug files, such as " STR_FMT,
+		diag_note(l->diag, NULL, "-v also reads debug files, such as " STR_FMT,
 			  STR_ARG(unread->display_path));
 }
 
@@ -311,7 +307,7 @@ static void warn_of_moved_code(struct listing *l)
 	for (size_t i = 0; i < l->files.n; i++)
 		if (l->files.v[i].has_moved_code && l->files.v[i].probes.n_probes)
 			diag_warning(
-			    &l->diag, NULL,
+			    l->diag, NULL,
 			    "process %d has moved code out of " STR_FMT
 			    " to anonymous memory (large pages?): probes there cannot fire",
 			    l->files.v[i].pid, STR_ARG(l->files.v[i].path));
@@ -324,16 +320,16 @@ static void list_lines(struct listing *l)
 		bool found = false;
 		for (size_t k = 0; k < l->files.n && !found; k++)
 			found =
-			    lines_print(&l->arena, &l->diag, &l->files.v[k].bin, lines, l->verbose);
+			    lines_print(l->arena, l->diag, &l->files.v[k].bin, lines, l->verbose);
 		if (!found && l->files.n)
-			diag_error(&l->diag, NULL, "no file has debug information (-g) of " STR_FMT,
+			diag_error(l->diag, NULL, "no file has debug information (-g) of " STR_FMT,
 				   STR_ARG(lines->file));
 	}
 }
 
 static void list_probes(struct listing *l)
 {
-	if (l->files.n || !l->diag.n_errors)
+	if (l->files.n || !l->diag->n_errors)
 		complain(l);
 	size_t n = filter(l);
 	warn_of_moved_code(l);
@@ -346,7 +342,7 @@ static void list_probes(struct listing *l)
 		probes_print_verbose(stdout, l->files.v, l->files.n);
 	else
 		print_short(l);
-	if (!n && !l->patterns.n && !l->diag.n_errors)
+	if (!n && !l->patterns.n && !l->diag->n_errors)
 		fprintf(stderr,
 			l->n_processes ? "btgen: no file of process %s has USDT probes\n"
 				       : "btgen: %s has no USDT probes\n",
@@ -361,22 +357,22 @@ static void list(struct listing *l)
 	for (size_t i = 0; i < l->files.n; i++)
 		binary_close(&l->files.v[i].bin);
 	if (fflush(stdout) != 0 || ferror(stdout))
-		diag_error(&l->diag, NULL, "cannot write the list");
+		diag_error(l->diag, NULL, "cannot write the list");
 }
 
 static int take_process(void *ctx, const char *value)
 {
 	struct listing *l = ctx;
-	if (is_bad_pid(&l->arena, value))
+	if (is_bad_pid(l->arena, value))
 		return cmd_usage_error("-p: '%s' is not a process ID", value);
-	vec_push(&l->arena, &l->sources, (struct source){true, value});
+	vec_push(l->arena, &l->sources, (struct source){true, value});
 	return -1;
 }
 
 static int take_file(void *ctx, const char *value)
 {
 	struct listing *l = ctx;
-	vec_push(&l->arena, &l->sources, (struct source){false, value});
+	vec_push(l->arena, &l->sources, (struct source){false, value});
 	return -1;
 }
 
@@ -398,7 +394,7 @@ static void add_source(struct listing *l, const struct source *s)
 {
 	int pid;
 	struct img *img;
-	if (!s->is_process && img_open(&l->arena, &l->diag, s->text, str_from(s->text), &img))
+	if (!s->is_process && img_open(l->arena, l->diag, s->text, str_from(s->text), &img))
 		add_file(l, img, NULL, NULL);
 	if (!s->is_process)
 		return;
@@ -424,33 +420,30 @@ static const struct cmd_options options = {
 	     "nothing, 2 usage.\n",
 };
 
-int cmd_probes(int argc, char **argv)
+int cmd_probes(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	struct listing l = {0};
-	diag_init(&l.diag, stderr);
-	int status = cmd_read_options(&options, &l.arena, argc, argv, &l);
-	if (status < 0 && !l.sources.n)
-		status = cmd_usage_error("give a file (-x FILE) or a process (-p PID)");
-	if (status < 0 && l.version && l.bpftrace)
-		status = cmd_usage_error("give --for or --bpftrace, not both");
-	if (status < 0) {
-		for (int i = optind; i < argc; i++) {
-			struct str text = skeleton_usdt_pattern(str_from(argv[i]));
-			struct source_lines lines;
-			if (lines_print_parse(text, &lines))
-				vec_push(&l.arena, &l.lines, lines);
-			else
-				vec_push(&l.arena, &l.patterns, (struct pattern){.text = text});
-		}
-		if (l.json && l.lines.n)
-			diag_error(&l.diag, NULL, "--json lists probes, not source lines");
-		l.signatures = expand_signatures(&l.arena, &l.diag);
-		for (size_t i = 0; i < l.sources.n; i++)
-			add_source(&l, &l.sources.v[i]);
-		list(&l);
-		status = l.diag.n_errors ? CMD_INPUT : CMD_OK;
+	struct listing l = {.arena = a, .diag = d};
+	int status = cmd_read_options(&options, a, argc, argv, &l);
+	if (status >= 0)
+		return status;
+	if (!l.sources.n)
+		return cmd_usage_error("give a file (-x FILE) or a process (-p PID)");
+	if (l.version && l.bpftrace)
+		return cmd_usage_error("give --for or --bpftrace, not both");
+	for (int i = optind; i < argc; i++) {
+		struct str text = skeleton_usdt_pattern(str_from(argv[i]));
+		struct source_lines lines;
+		if (lines_print_parse(text, &lines))
+			vec_push(a, &l.lines, lines);
+		else
+			vec_push(a, &l.patterns, (struct pattern){.text = text});
 	}
+	if (l.json && l.lines.n)
+		diag_error(d, NULL, "--json lists probes, not source lines");
+	l.signatures = expand_signatures(a, d);
+	for (size_t i = 0; i < l.sources.n; i++)
+		add_source(&l, &l.sources.v[i]);
+	list(&l);
 	strbuf_fini(&l.out);
-	arena_fini(&l.arena);
-	return status;
+	return d->n_errors ? CMD_INPUT : CMD_OK;
 }

@@ -18,7 +18,6 @@
 #include "value/codename.h"
 #include "convert/header.h"
 #include "convert/slow.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
 #include "ctype/ctype.h"
@@ -807,7 +806,7 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 }
 
 /** -l: what `btgen probes` prints. */
-static int list_probes(struct run_options *o)
+static int list_probes(struct diag *d, struct run_options *o)
 {
 	struct expand_request *req = &o->req;
 	struct arena *a = req->arena;
@@ -838,7 +837,7 @@ static int list_probes(struct run_options *o)
 		vec_push(a, &argv, *pattern);
 	vec_push(a, &argv, NULL);
 	optind = 0; // getopt() starts anew
-	return cmd_probes((int)argv.n - 1, (char **)argv.v);
+	return cmd_probes(a, d, (int)argv.n - 1, (char **)argv.v);
 }
 
 /** Finds bpftrace and what it may do, and traces. Returns the exit status. */
@@ -846,6 +845,7 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 {
 	struct bpftrace bt;
 	struct privilege own;
+	d->quiet = o->run.quiet;
 	int status = bpftrace_find(a, d, o->bpftrace, o->no_run, &bt);
 	if (status && !o->no_run)
 		return status;
@@ -869,20 +869,15 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 	return trace_all(a, d, o, &bt);
 }
 
-int cmd_run(int argc, char **argv)
+int cmd_run(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	struct arena a = {0};
-	struct diag d;
-	diag_init(&d, stderr);
-	struct run_options o = {.req = {.arena = &a, .cheap_only = true}, .run.ready_fd = -1};
+	struct run_options o = {.req = {.arena = a, .cheap_only = true}, .run.ready_fd = -1};
 	// While it is ignored, as a parent may have left it, wait() reports no exit status.
 	signal(SIGCHLD, SIG_DFL);
 	int status = run_options_read(argc, argv, &o);
-	d.quiet = o.run.quiet;
 	if (o.run.quiet)
 		progress_off();
-	if (status < 0)
-		status = o.lists ? list_probes(&o) : run(&a, &d, &o);
-	arena_fini(&a);
-	return status;
+	if (status >= 0)
+		return status;
+	return o.lists ? list_probes(d, &o) : run(a, d, &o);
 }

@@ -3,7 +3,6 @@
 
 #include "base/outfile.h"
 #include "template/skeleton.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 
@@ -63,9 +62,9 @@ static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_
 	return good;
 }
 
-int cmd_skeleton(int argc, char **argv)
+int cmd_skeleton(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	return expand_command(argc, argv, parse, write_skeleton);
+	return expand_command(a, d, argc, argv, parse, write_skeleton);
 }
 
 // --- btgen expand
@@ -102,7 +101,7 @@ static bool write_program(struct arena *a, struct diag *d, const struct expand_r
 	       outfile_write(a, d, req->out, strbuf_str(&x->program.text));
 }
 
-int cmd_expand(int argc, char **argv)
+int cmd_expand(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	return expand_command(argc, argv, parse_expand, write_program);
+	return expand_command(a, d, argc, argv, parse_expand, write_program);
 }

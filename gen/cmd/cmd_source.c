@@ -8,7 +8,7 @@ int cmd_source_take_pid(void *source, const char *value)
 	int pid;
 	if (!cmd_parse_pid(value, &pid))
 		return cmd_usage_error("-p: '%s' is not a process ID", value);
-	vec_push(&s->arena, &s->pids, pid);
+	vec_push(s->arena, &s->pids, pid);
 	return -1;
 }
 
@@ -17,24 +17,24 @@ static void add_image(struct cmd_source *s, struct img *img)
 	dwtypes_add(&s->images, dwsrc_new(img));
 	struct typenote *kept = typenote_read(img);
 	if (kept)
-		vec_push(&s->arena, &s->kept, kept);
+		vec_push(s->arena, &s->kept, kept);
 }
 
 /** The executable must be readable; a library that is not costs only its own types. */
 static bool add_process(struct cmd_source *s, int pid)
 {
-	if (!proc_open(&s->arena, &s->diag, PROCFS, pid, &s->proc))
+	if (!proc_open(s->arena, s->diag, PROCFS, pid, &s->proc))
 		return false;
 	for (size_t i = 0; i < s->proc->files.n; i++) {
 		const struct proc_file *f = &s->proc->files.v[i];
 		if (!f->open_path.n && i == 0)
-			return diag_error(&s->diag, NULL,
+			return diag_error(s->diag, NULL,
 					  "the executable of process %d, " STR_FMT
 					  ", cannot be reached",
 					  pid, STR_ARG(f->path));
 		if (!f->open_path.n)
 			continue;
-		struct img *img = proc_open_image(&s->arena, &s->diag, s->proc, f);
+		struct img *img = proc_open_image(s->arena, s->diag, s->proc, f);
 		if (!img)
 			return false;
 		add_image(s, img);
@@ -46,15 +46,15 @@ static bool add_btf(struct cmd_source *s, const char *name)
 {
 	static const char directory[] = "/sys/kernel/btf";
 	if (strchr(name, '/'))
-		return kbtf_open(&s->arena, &s->diag, name, &s->kernel);
-	const char *vmlinux = arena_printf(&s->arena, "%s/vmlinux", directory);
+		return kbtf_open(s->arena, s->diag, name, &s->kernel);
+	const char *vmlinux = arena_printf(s->arena, "%s/vmlinux", directory);
 	if (strcmp(name, "vmlinux") == 0)
-		return kbtf_open(&s->arena, &s->diag, vmlinux, &s->kernel);
+		return kbtf_open(s->arena, s->diag, vmlinux, &s->kernel);
 	struct str word = str_from(name);
 	if (str_contains(word, STR(".")))
-		return kbtf_open(&s->arena, &s->diag, name, &s->kernel); // a file in this directory
-	const char *module = arena_printf(&s->arena, "%s/%s", directory, name);
-	return kbtf_open(&s->arena, &s->diag, vmlinux, &s->kernel) &&
+		return kbtf_open(s->arena, s->diag, name, &s->kernel); // a file in this directory
+	const char *module = arena_printf(s->arena, "%s/%s", directory, name);
+	return kbtf_open(s->arena, s->diag, vmlinux, &s->kernel) &&
 	       kbtf_open_split(s->kernel, module, &s->module);
 }
 
@@ -64,7 +64,7 @@ static bool open_all(struct cmd_source *s)
 	struct img *img;
 	for (size_t i = 0; i < s->files.n; i++) {
 		const char *path = s->files.v[i];
-		if (!img_open(&s->arena, &s->diag, path, str_from(path), &img))
+		if (!img_open(s->arena, s->diag, path, str_from(path), &img))
 			return false;
 		add_image(s, img);
 	}
@@ -100,10 +100,9 @@ static void close_all(struct cmd_source *s)
 int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, void *ctx, int argc,
 		    char **argv)
 {
-	diag_init(&s->diag, stderr);
-	lookup_init(&s->lookup, &s->arena, &s->diag);
-	dwtypes_init(&s->images, &s->arena, &s->diag);
-	int status = cmd_read_options(&cmd->options, &s->arena, argc, argv, ctx);
+	lookup_init(&s->lookup, s->arena, s->diag);
+	dwtypes_init(&s->images, s->arena, s->diag);
+	int status = cmd_read_options(&cmd->options, s->arena, argc, argv, ctx);
 	char **names = argv + optind;
 	int n = argc - optind;
 	if (status < 0 && !s->files.n && !s->pids.n && !s->btf)
@@ -116,6 +115,5 @@ int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, 
 	if (status < 0)
 		status = open_all(s) ? cmd->run(ctx, names, n) : CMD_INPUT;
 	close_all(s);
-	arena_fini(&s->arena);
 	return status;
 }

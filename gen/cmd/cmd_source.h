@@ -5,7 +5,7 @@
  * ("vmlinux" or a module's name stand for /sys/kernel/btf/NAME). They may be combined; the images
  * come first.
  *
- *	struct mine { struct cmd_source source; ... } mine = {0};
+ *	struct mine { struct cmd_source source; ... } mine = {.source = {.arena = a, .diag = d}};
  *	static const struct cmd_source_command command = {{.usage = usage, .list = list}, "types", prepare, run};
  *	return cmd_source_main(&mine.source, &command, &mine, argc, argv);
  */
@@ -21,8 +21,8 @@
 #include "dwarf/dwtypes.h"
 
 struct cmd_source {
-	struct arena arena; /**< of the whole run */
-	struct diag diag;
+	struct arena *arena;
+	struct diag *diag;
 	cmd_words files;	     /**< -x */
 	VEC(int) pids;		     /**< -p */
 	const char *btf;	     /**< --btf or NULL */

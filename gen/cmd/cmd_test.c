@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/outfile.h"
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "doctor/allowed.h"
@@ -238,24 +237,19 @@ static int run_files(struct session *s, char **paths, size_t n)
 	return report_count_failures(&s->report) ? CMD_INPUT : CMD_OK;
 }
 
-int cmd_test(int argc, char **argv)
+int cmd_test(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	struct arena a = {0};
-	struct diag d;
-	diag_init(&d, stderr);
-	struct options o = {.req = {.arena = &a}};
-	struct session s = {.arena = &a, .diag = &d, .options = &o, .self = proc_own_exe(&a).p};
-	int status = cmd_read_options(&options, &a, argc, argv, &o);
-	if (status < 0 && optind == argc)
-		status = cmd_usage_error("give a file of cases");
-	if (status < 0 && o.is_complete && !o.req.exe)
-		status = cmd_usage_error("--all needs -x FILE");
-	if (status < 0) {
-		s.unable = find_obstacle(&a, &o.req.version);
-		expand_choose_version(&a, &d, &o.req);
-		s.words = words_for_run(&a, &o.req);
-		status = run_files(&s, argv + optind, (size_t)(argc - optind));
-	}
-	arena_fini(&a);
-	return status;
+	struct options o = {.req = {.arena = a}};
+	struct session s = {.arena = a, .diag = d, .options = &o, .self = proc_own_exe(a).p};
+	int status = cmd_read_options(&options, a, argc, argv, &o);
+	if (status >= 0)
+		return status;
+	if (optind == argc)
+		return cmd_usage_error("give a file of cases");
+	if (o.is_complete && !o.req.exe)
+		return cmd_usage_error("--all needs -x FILE");
+	s.unable = find_obstacle(a, &o.req.version);
+	expand_choose_version(a, d, &o.req);
+	s.words = words_for_run(a, &o.req);
+	return run_files(&s, argv + optind, (size_t)(argc - optind));
 }

@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "base/outfile.h"
-#include "cmd/commands.h"
 #include "cmd/cmd_source.h"
 #include "ctype/closure.h"
 #include "ctype/cprint.h"
@@ -38,7 +37,7 @@ struct types_cmd {
 static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 {
 	struct types_cmd *cmd = ctx;
-	struct arena *a = &cmd->source.arena;
+	struct arena *a = cmd->source.arena;
 	// 1 + distance; unknown: embedded in the last
 	uintptr_t steps = (uintptr_t)map_get_ptr(&cmd->steps, owner);
 	if (!steps)
@@ -61,8 +60,8 @@ static bool is_kernels(void *ctx, struct str tag)
 	struct types_cmd *cmd = ctx;
 	if (!kbtf_has_tag(cmd->running, tag))
 		return false;
-	if (map_add(&cmd->source.arena, &cmd->renamed, str_copy(&cmd->source.arena, tag)))
-		diag_warning(&cmd->source.diag, NULL,
+	if (map_add(cmd->source.arena, &cmd->renamed, str_copy(cmd->source.arena, tag)))
+		diag_warning(cmd->source.diag, NULL,
 			     "the kernel also has a type " STR_FMT
 			     ": this one is printed as " CLOSURE_PREFIX STR_FMT,
 			     STR_ARG(tag), STR_ARG(tag));
@@ -147,7 +146,7 @@ static void add_name(void *ctx, unsigned kind, struct str name)
 {
 	static const char *const words[] = {"struct ", "union ", "enum ", "", ""};
 	struct list *l = ctx;
-	struct arena *a = &l->cmd->source.arena;
+	struct arena *a = l->cmd->source.arena;
 	const char *word = words[__builtin_ctz(kind)];
 	bool fits = l->n == 0;
 	for (int i = 0; i < l->n && !fits; i++)
@@ -197,8 +196,8 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 		print_names(&b, &l.names);
 	bool is_none = any && !l.names.n;
 	for (int i = 0; i < n && is_none; i++)
-		any = diag_error(&s->diag, NULL, "no type matches '%s'", patterns[i]);
-	any = any && outfile_write(&s->arena, &s->diag, s->out, strbuf_str(&b));
+		any = diag_error(s->diag, NULL, "no type matches '%s'", patterns[i]);
+	any = any && outfile_write(s->arena, s->diag, s->out, strbuf_str(&b));
 	strbuf_fini(&b);
 	return any ? CMD_OK : CMD_INPUT;
 }
@@ -232,7 +231,7 @@ static bool add_type(struct types_cmd *cmd, struct output *o, struct str name)
 	if (!lookup_type(&s->lookup, name, NAME_TYPES, &t))
 		return lookup_report_unknown(&s->lookup, NULL, "type", name, NAME_TYPES);
 	if (cmd->json) {
-		json_type(&o->j, &s->arena, name, t);
+		json_type(&o->j, s->arena, name, t);
 		return true;
 	}
 	// A typedef of a pointer stands for what it points to.
@@ -243,9 +242,9 @@ static bool add_type(struct types_cmd *cmd, struct output *o, struct str name)
 	if (has_definition && !closure_add(&o->c, target, t->name, &tag))
 		return false;
 	if (t->kind == CTYPE_TYPEDEF && !cmd->bpftrace)
-		vec_push(&s->arena, &o->typedefs, t);
+		vec_push(s->arena, &o->typedefs, t);
 	else if (!has_definition)
-		diag_warning(&s->diag, NULL,
+		diag_warning(s->diag, NULL,
 			     "\"" STR_FMT "\" is not a struct, union or enum: nothing to define",
 			     STR_ARG(name));
 	return true;
@@ -263,12 +262,12 @@ static int run(void *ctx, char **names, int n)
 	    .follow = cmd->follow ? follow : NULL, .ctx = cmd, .for_bpftrace = cmd->bpftrace};
 	// For definitions that bpftrace is to have beside its own of the kernel.
 	if (cmd->bpftrace && !s->btf && access(KBTF_KERNEL, R_OK) == 0 &&
-	    kbtf_open(&s->arena, &s->diag, KBTF_KERNEL, &cmd->running))
+	    kbtf_open(s->arena, s->diag, KBTF_KERNEL, &cmd->running))
 		opt.is_taken = is_kernels;
 	struct strbuf b = {0};
 	struct code text = {0};
 	struct output o = {.j = {.out = &b}};
-	closure_init(&o.c, &s->arena, &s->diag, &opt);
+	closure_init(&o.c, s->arena, s->diag, &opt);
 	int n_good = 0;
 	json_open(&o.j, NULL, '[');
 	for (int i = 0; i < n; i++)
@@ -281,7 +280,7 @@ static int run(void *ctx, char **names, int n)
 	for (size_t i = 0; i < o.typedefs.n; i++)
 		print_typedef(&text, &o.c, o.typedefs.v[i]);
 	if (good || (cmd->keep_going && n_good))
-		good = outfile_write(&s->arena, &s->diag, s->out,
+		good = outfile_write(s->arena, s->diag, s->out,
 				     cmd->json ? strbuf_str(&b) : code_str(&text));
 	strbuf_fini(&b);
 	code_fini(&text);
@@ -333,10 +332,10 @@ static int prepare(void *ctx, char **names, int n)
 	return n || cmd->list ? -1 : cmd_usage_error("give names of types");
 }
 
-int cmd_types(int argc, char **argv)
+int cmd_types(struct arena *a, struct diag *d, int argc, char **argv)
 {
 	static const struct cmd_source_command command = {
 	    {.usage = usage, .list = list}, "types", prepare, run};
-	struct types_cmd cmd = {0};
+	struct types_cmd cmd = {.source = {.arena = a, .diag = d}};
 	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
 }

@@ -6,13 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/commands.h"
 #include "cmd/cmd.h"
 
 static const struct {
 	const char *name;
 	const char *summary; // one line for `btgen --help`
-	int (*run)(int argc, char **argv);
+	cmd_main *run;
 } commands[] = {
     {"expand", "print the bpftrace program that a template expands to", cmd_expand},
     {"run", "expand a template and run it under bpftrace", cmd_run},
@@ -52,6 +51,16 @@ static void keep_standard_descriptors(void)
 			_exit(CMD_INPUT);
 }
 
+static int run(cmd_main *command, int argc, char **argv)
+{
+	struct arena a = {0};
+	struct diag d;
+	diag_init(&d, stderr);
+	int status = command(&a, &d, argc, argv);
+	arena_fini(&a);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	keep_standard_descriptors();
@@ -71,7 +80,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n_commands; i++)
 		if (strcmp(argv[1], commands[i].name) == 0) {
 			cmd_begin(argv[1]);
-			return commands[i].run(argc - 1, argv + 1);
+			return run(commands[i].run, argc - 1, argv + 1);
 		}
 
 	struct str wanted = str_from(argv[1]);
