@@ -81,7 +81,7 @@ struct bind_given {
 	bool is_started;	     /**< @proc is of -c: bpftrace would call its number cpid */
 	unsigned version;	     /**< of bpftrace, see dialect/dialect.h */
 	bool is_any_version;	     /**< it is a guess: nobody said, and none is installed */
-	char *const *args;	     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
+	char **args;		     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
 	const struct src_file *main; /**< the template: its lines stay what they are */
 	const char *conf;	     /**< the list of enum tables, or NULL for none */
 	bool is_own;		     /**< the script is btgen's own, of -t: nobody can mend it */

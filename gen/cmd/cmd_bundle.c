@@ -230,7 +230,7 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 	code_f(out,
 	       "\nversion=%u.%u\n"
 	       "bpftrace=${BPFTRACE:-bpftrace}\n",
-	       req->version / 1000, req->version % 1000);
+	       req->given.version / 1000, req->given.version % 1000);
 	write_builds(a, x, n, out);
 	code_z(out, read_line);
 	code_z(out, "[ -r \"$file\" ] || refuse \"there is no $file here\"\nchoose\n");
@@ -240,12 +240,12 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		    "*) refuse \"$is: this is for bpftrace $version\" ;;\n"
 		    "esac\n");
 	if (strlen)
-		code_f(out, "export %s=\"${%s-%u}\"\n", dialect_strlen_variable(req->version),
-		       dialect_strlen_variable(req->version), strlen);
-	if (dialect_closes_descriptors(req->version))
+		code_f(out, "export %s=\"${%s-%u}\"\n", dialect_strlen_variable(req->given.version),
+		       dialect_strlen_variable(req->given.version), strlen);
+	if (dialect_closes_descriptors(req->given.version))
 		code_z(out,
 		       "export GLIBC_TUNABLES=\"${GLIBC_TUNABLES-" DIALECT_FILLS_MEMORY "}\"\n");
-	if (dialect_finds_types_by_number(req->version))
+	if (dialect_finds_types_by_number(req->given.version))
 		code_f(out,
 		       "case $(uname -r) in [1-4].* | 5.[0-9].* | 5.10.*)\n"
 		       "\t[ ! -r /sys/kernel/btf/vmlinux ] ||\n"
@@ -328,7 +328,8 @@ static void write_conditions(struct arena *a, const struct expand_request *req,
 	struct json j = {.out = out};
 	strbuf_adds(out, STR("\n// btgen "));
 	json_open(&j, NULL, '{');
-	json_printf(&j, "version", "\"%u.%u\"", req->version / 1000, req->version % 1000);
+	json_printf(&j, "version", "\"%u.%u\"", req->given.version / 1000,
+		    req->given.version % 1000);
 	if (x->files.list.n) {
 		const struct img *img = x->files.list.v[0].bin.img;
 		json_str(&j, "file", x->files.list.v[0].path);
@@ -336,9 +337,9 @@ static void write_conditions(struct arena *a, const struct expand_request *req,
 		json_str(&j, "build_id", str_hex(a, img->build_id));
 	}
 	if (x->bind.made->max_strlen)
-		json_printf(&j, dialect_strlen_variable(req->version), "%u",
+		json_printf(&j, dialect_strlen_variable(req->given.version), "%u",
 			    x->bind.made->max_strlen);
-	json_bool(&j, "by_number", dialect_finds_types_by_number(req->version));
+	json_bool(&j, "by_number", dialect_finds_types_by_number(req->given.version));
 	json_close(&j, '}');
 	strbuf_addc(out, '\n');
 }

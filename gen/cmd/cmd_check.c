@@ -16,10 +16,10 @@ static int take_versions(void *request, const char *value)
 	for (struct str left = str_from(value); left.n || !req->versions.n;) {
 		size_t comma = str_find(left, ',');
 		const char *one = str_dup(req->arena, str_slice(left, 0, comma));
-		int status = cmd_take_version(one, &req->version);
+		int status = cmd_take_version(one, &req->given.version);
 		if (status >= 0)
 			return status;
-		vec_push(req->arena, &req->versions, req->version);
+		vec_push(req->arena, &req->versions, req->given.version);
 		left = str_from_offset(left, comma + 1);
 	}
 	return -1;
@@ -58,7 +58,7 @@ static int parse(int argc, char **argv, struct expand_request *req)
 		return status;
 	if (req->versions.n > 1)
 		return cmd_usage_error("--lock and --against need one version: --for %u.%u",
-				       req->version / 1000, req->version % 1000);
+				       req->given.version / 1000, req->given.version % 1000);
 	if (req->lock && req->against)
 		return cmd_usage_error("give --lock or --against, not both");
 	if (!req->exe && !req->pids.n)
@@ -75,9 +75,9 @@ static bool expand(struct arena *a, struct diag *d, const struct expand_request 
 		   struct expansion *x)
 {
 	struct expand_request run = *req;
-	run.shapes = arena_new(a, struct shapes);
-	shapes_init(run.shapes, a, false);
-	shapes_add_key(run.shapes);
+	run.given.shapes = arena_new(a, struct shapes);
+	shapes_init(run.given.shapes, a, false);
+	shapes_add_key(run.given.shapes);
 	return expand_run(a, d, &run, x) && expand_check_reach(d, req, x, DIAG_WARNING);
 }
 
@@ -88,7 +88,7 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 	struct lock lock = {.arena = a};
 	struct expand_request one = *req;
 	bool good = true;
-	one.facts = &lock;
+	one.given.lock = &lock;
 	one.sources.n = 1;
 	for (size_t i = 0; i < req->sources.n; i++) {
 		one.sources.v = &req->sources.v[i];
@@ -185,7 +185,7 @@ static bool check_versions(struct arena *a, struct diag *d, const struct expand_
 	bool good = true;
 	for (size_t i = 0; i < req->versions.n; i++) {
 		struct diag_log log = {.arena = a};
-		one.version = req->versions.v[i];
+		one.given.version = req->versions.v[i];
 		if (i)
 			expand_close(x);
 		d->n_errors = 0; // or nothing would be made for the next
@@ -193,7 +193,7 @@ static bool check_versions(struct arena *a, struct diag *d, const struct expand_
 		good &= expand(a, d, &one, x);
 		d->log = NULL;
 		merge(a, &all, &log,
-		      arena_printf(a, "%u.%u", one.version / 1000, one.version % 1000));
+		      arena_printf(a, "%u.%u", one.given.version / 1000, one.given.version % 1000));
 	}
 	show_merged(d, &all, req->versions.n);
 	return good;

@@ -89,7 +89,7 @@ static bool add_script(struct options *o, struct expand_source *script, struct b
 	one.sources.v = script;
 	one.sources.n = 1;
 	one.exe = build->path;
-	one.facts = &build->lock;
+	one.given.lock = &build->lock;
 	build->lock.script = script->text;
 	bool good = expand_run(o->arena, o->diag, &one, &x);
 	if (good)

@@ -125,7 +125,8 @@ static void examine_script(const struct options *o, struct findings *f)
 	else
 		finding_add(f, d.n_warnings ? FINDING_WARNING : FINDING_OK, "script", NULL,
 			    "%s has %s for bpftrace " DIALECT_FMT, name,
-			    d.n_warnings ? "warnings" : "no errors", DIALECT_ARG(o->req.version));
+			    d.n_warnings ? "warnings" : "no errors",
+			    DIALECT_ARG(o->req.given.version));
 	f->list.v[f->list.n - 1].messages = said;
 }
 
@@ -139,7 +140,7 @@ static int examine(struct options *o)
 			    .bpftrace = o->bpftrace};
 	machine_examine(&m);
 	unsigned before = f.n_errors;
-	o->req.version = m.found.version ? m.found.version : DIALECT_DEFAULT;
+	o->req.given.version = m.found.version ? m.found.version : DIALECT_DEFAULT;
 	if (o->req.pids.n)
 		examine_process(o, &f, m.procfs, m.found.version);
 	if (o->req.sources.n && f.n_errors == before)

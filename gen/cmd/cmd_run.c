@@ -298,8 +298,8 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.is_unsafe = x->bind.found.unsafe != NULL;
 	cfg.chosen = is_host && x->names_one ? x->proc : NULL;
 	cfg.several = is_several ? x->proc : NULL;
-	cfg.has_children = o->req.has_children;
-	cfg.cgroup = o->req.cgroup ? o->req.cgroup->path : NULL;
+	cfg.has_children = o->req.given.has_family;
+	cfg.cgroup = o->req.given.cgroup ? o->req.given.cgroup->path : NULL;
 	cfg.pids = o->req.pids.v;
 	cfg.n_pids = o->req.pids.n;
 	cfg.exe = !o->req.raw && !expand_find_global(x, true) ? o->req.exe : NULL;
@@ -308,17 +308,17 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 								    : o->req.out;
 	cfg.appends = series->has_data;
 	cfg.build_note = series->note;
-	cfg.has_summary = o->req.verbose || isatty(STDERR_FILENO);
+	cfg.has_summary = o->req.given.verbose || isatty(STDERR_FILENO);
 	cfg.attached = list_attached(a, &x->bind);
 	cfg.has_skipped = x->skipped.n > 0;
 	cfg.max_strlen = o->req.raw ? 0 : x->bind.made->max_strlen;
-	cfg.args = o->req.args;
+	cfg.args = o->req.given.args;
 	cfg.gate = o->shapes.has_gate ? o->shapes.gate : NULL;
 	cfg.has_calls = o->req.trace.calls.n;
 	cfg.under_way = o->req.trace.start ? "@start" : NULL;
-	cfg.is_verbose = o->req.verbose;
-	cfg.has_account =
-	    o->req.verbose || cfg.is_estimate || cfg.ceiling.share > 0 || cfg.ceiling.rate > 0;
+	cfg.is_verbose = o->req.given.verbose;
+	cfg.has_account = o->req.given.verbose || cfg.is_estimate || cfg.ceiling.share > 0 ||
+			  cfg.ceiling.rate > 0;
 	cfg.cost_names = list_cost_names(a, &x->bind);
 	trigger_of(o, x, &cfg.slow_ns);
 	// A command of -c would end with the trace, and runs for it alone.
@@ -422,7 +422,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 		cfg.convert = convert_new(o->converts, NULL, d, "the trace");
 	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
 	bool is_host = x->bind.found.scope == BIND_HOST;
-	bool has_later = o->req.has_children || o->req.cgroup;
+	bool has_later = o->req.given.has_family || o->req.given.cgroup;
 	if ((is_ours || cfg.several) && !is_host && !has_later && !o->run.quiet && x->proc)
 		note_others(d, x, o->req.pids.n);
 	raise_limits(a, d, bt, attach_count_programs(&x->bind));
@@ -448,7 +448,7 @@ static bool expand(struct arena *a, struct diag *d, struct run_options *o, struc
 	shapes_add_key(&o->shapes);
 	o->shapes.can_gate = o->can_gate;
 	if (!o->no_run && !o->req.raw) // elsewhere nobody would decode them
-		o->req.shapes = &o->shapes;
+		o->req.given.shapes = &o->shapes;
 	return expand_run(a, d, &o->req, x) && expand_check_reach(d, &o->req, x, DIAG_ERROR);
 }
 
@@ -463,7 +463,7 @@ static bool start_command(struct arena *a, struct diag *d, struct run_options *o
 	struct diag_log said = {.arena = a};
 	unsigned n_errors = d->n_errors;
 	bool good = false, is_elsewhere = true;
-	o->req.is_started = true;
+	o->req.given.is_started = true;
 	if (!spawn_held(a, d, o->command, child))
 		return false;
 	// Another program, as one with a mistake in the script, is not to run in vain.
@@ -731,7 +731,7 @@ static int await(struct arena *a, struct run_options *o, const struct series *s,
 	int *found = await_process(a, &what, &n, &sig);
 	if (!found)
 		return sig;
-	bool has_many = n_before > 1 || (n_before == 0 && !o->req.has_children);
+	bool has_many = n_before > 1 || (n_before == 0 && !o->req.given.has_family);
 	size_t n_parents = proc_parents_first(PROCFS, found, n);
 	o->req.pids.n = 0;
 	for (size_t i = 0; i < (has_many ? n : n_parents); i++)
@@ -773,7 +773,7 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	if (o->run.duration && o->follows)
 		s.over = clock_ms() + o->run.duration;
 	struct builds builds = {a, d, bt, o, {0}};
-	if (!o->no_run && !o->echo && !o->follows && !o->req.cgroup)
+	if (!o->no_run && !o->echo && !o->follows && !o->req.given.cgroup)
 		sort_by_build(&builds, o);
 	if (builds.list.n > 1 && o->converts) {
 		diag_error(d, NULL,
@@ -815,7 +815,7 @@ static int list_probes(struct diag *d, struct run_options *o)
 	vec_push(a, &argv, "probes");
 	if (o->bpftrace)
 		vec_push(a, &argv, arena_printf(a, "--bpftrace=%s", o->bpftrace));
-	if (req->verbose)
+	if (req->given.verbose)
 		vec_push(a, &argv, "-v");
 	if (req->json)
 		vec_push(a, &argv, "--json");
@@ -833,7 +833,7 @@ static int list_probes(struct diag *d, struct run_options *o)
 	vec_push(a, &argv, "--");
 	for (; first < o->words.n; first++)
 		vec_push(a, &argv, o->words.v[first]);
-	for (char **pattern = req->args; *pattern; pattern++)
+	for (char **pattern = req->given.args; *pattern; pattern++)
 		vec_push(a, &argv, *pattern);
 	vec_push(a, &argv, NULL);
 	optind = 0; // getopt() starts anew
@@ -851,7 +851,7 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 		return status;
 	if (status) // printing a program needs no bpftrace
 		bt.version = DIALECT_DEFAULT;
-	o->req.version = bt.version;
+	o->req.given.version = bt.version;
 	if (bt.version < DIALECT_OLDEST) {
 		diag_error(d, NULL, "%s is version " DIALECT_FMT ": 0.%u or newer is needed",
 			   bt.path, DIALECT_ARG(bt.version), DIALECT_OLDEST);
@@ -871,7 +871,7 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 
 int cmd_run(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	struct run_options o = {.req = {.arena = a, .cheap_only = true}, .run.ready_fd = -1};
+	struct run_options o = {.req = {.arena = a, .given.cheap_only = true}, .run.ready_fd = -1};
 	// While it is ignored, as a parent may have left it, wait() reports no exit status.
 	signal(SIGCHLD, SIG_DFL);
 	int status = run_options_read(argc, argv, &o);

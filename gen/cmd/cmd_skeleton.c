@@ -50,9 +50,9 @@ static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_
 {
 	struct skeleton sk;
 	bool good = expand_open_target(a, d, req, x) &&
-		    skeleton_collect(&sk, a, d, &x->files, req->version, SKELETON_AS_NAMED,
+		    skeleton_collect(&sk, a, d, &x->files, req->given.version, SKELETON_AS_NAMED,
 				     req->trace.patterns.v, req->trace.patterns.n, NULL);
-	expand_report_skipped(a, d, req->version, x, good);
+	expand_report_skipped(a, d, req->given.version, x, good);
 	if (!good)
 		return false;
 	struct code text = {0};

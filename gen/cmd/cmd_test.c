@@ -248,7 +248,7 @@ int cmd_test(struct arena *a, struct diag *d, int argc, char **argv)
 		return cmd_usage_error("give a file of cases");
 	if (o.is_complete && !o.req.exe)
 		return cmd_usage_error("--all needs -x FILE");
-	s.unable = find_obstacle(a, &o.req.version);
+	s.unable = find_obstacle(a, &o.req.given.version);
 	expand_choose_version(a, d, &o.req);
 	s.words = words_for_run(a, &o.req);
 	return run_files(&s, argv + optind, (size_t)(argc - optind));

@@ -80,7 +80,7 @@ bool expand_choose_cgroup(struct diag *d, struct expand_request *req)
 	req->pids.n = 0;
 	for (size_t i = 0; i < chosen.n; i++)
 		add_pid(req, chosen.v[i]);
-	req->cgroup = group;
+	req->given.cgroup = group;
 	return true;
 }
 
@@ -149,7 +149,7 @@ static int take_rest(struct expand_request *req, int argc, char **argv)
 		for (; status < 0 && optind < argc; optind++)
 			status = expand_take_script(req, argv[optind]);
 	else if (strcmp(argv[optind - 1], "--") == 0)
-		req->args = argv + optind;
+		req->given.args = argv + optind;
 	return status;
 }
 
@@ -166,7 +166,7 @@ int expand_read_options(const struct cmd_options *options, const char *purpose, 
 		return cmd_usage_error("give a script to %s", purpose);
 	if (req->exe && req->pids.n)
 		return cmd_usage_error("give -p or -x, not both");
-	if (req->exe && (req->has_children || req->cgroup_name))
+	if (req->exe && (req->given.has_family || req->cgroup_name))
 		return cmd_usage_error("--children and --cgroup are for processes: with -x all are "
 				       "traced");
 	return status;
@@ -175,12 +175,12 @@ int expand_read_options(const struct cmd_options *options, const char *purpose, 
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req)
 {
 	struct bpftrace bt;
-	if (!req->version && bpftrace_find(a, d, NULL, true, &bt) == 0)
-		req->version = bt.version;
-	bpftrace_note_newer(d, req->version);
-	req->is_any_version = !req->version;
-	if (!req->version)
-		req->version = DIALECT_DEFAULT;
+	if (!req->given.version && bpftrace_find(a, d, NULL, true, &bt) == 0)
+		req->given.version = bt.version;
+	bpftrace_note_newer(d, req->given.version);
+	req->given.is_any_version = !req->given.version;
+	if (!req->given.version)
+		req->given.version = DIALECT_DEFAULT;
 }
 
 const char *expand_script_dir(struct arena *a)
@@ -256,7 +256,7 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_req
 	if (!expand_find_script(a, d, s->text, req->pids.n > 0, &path))
 		return false;
 	char real[PATH_MAX];
-	if (req->verbose && !d->quiet)
+	if (req->given.verbose && !d->quiet)
 		diag_note(d, NULL, "script '%s' is %s", s->text,
 			  realpath(path, real) ? real : path);
 	return src_load(a, d, path, str_from(path), ret);
@@ -280,7 +280,7 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 	const char *own = expand_script_dir(a);
 	if (own)
 		pp_add_dir(pp, own);
-	pp_predefine(pp, "__BPFTRACE__", arena_printf(a, "%u", req->version));
+	pp_predefine(pp, "__BPFTRACE__", arena_printf(a, "%u", req->given.version));
 #if defined(__x86_64__)
 	pp_predefine(pp, "__ARCH_X86_64__", "1");
 #elif defined(__aarch64__)
@@ -385,7 +385,7 @@ bool expand_check_reach(struct diag *d, const struct expand_request *req, const 
 
 bool expand_has_several(const struct expand_request *req)
 {
-	return req->pids.n > 1 || req->has_children || req->cgroup;
+	return req->pids.n > 1 || req->given.has_family || req->given.cgroup;
 }
 
 static const char *list_pids(struct arena *a, const int *pids, size_t n)
@@ -406,21 +406,21 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 {
 	const int *pids = req->pids.v;
 	size_t n = req->pids.n;
-	if (is_host && req->cgroup && !names_one)
+	if (is_host && req->given.cgroup && !names_one)
 		return diag_error(
 		    d, NULL,
 		    "--cgroup: the script traces the whole host, so it would show other processes");
 	if (!names_one || n == 0)
 		return check_same_exe(d, req);
-	if (!is_host && req->cgroup)
+	if (!is_host && req->given.cgroup)
 		return diag_error(d, NULL,
 				  "--cgroup: the script refers to one process, __PID__, and would "
 				  "miss the others");
-	struct str why = req->raw ? STR("") : filter_why_blind(a, req->version, x->proc);
+	struct str why = req->raw ? STR("") : filter_why_blind(a, req->given.version, x->proc);
 	if (why.n)
 		return diag_error(d, NULL, "the script uses __PID__: " STR_FMT, STR_ARG(why));
 	if (n == 1)
-		return is_host || !req->has_children ||
+		return is_host || !req->given.has_family ||
 		       diag_error(d, NULL,
 				  "--children: the script refers to one process, __PID__, and "
 				  "would miss its children");
@@ -458,7 +458,8 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 						: t->start);
 	if (!check_same_exe(d, req))
 		return false;
-	struct src_file *made = trace_make(a, d, &x->files, req->version, &req->trace, req->shapes);
+	struct src_file *made =
+	    trace_make(a, d, &x->files, req->given.version, &req->trace, req->given.shapes);
 	if (!made)
 		return false;
 	x->script = made->text;
@@ -484,32 +485,18 @@ static bool check_out(struct diag *d, const struct expand_request *req)
 static const struct bind_given *given_by(struct arena *a, const struct expand_request *req,
 					 struct expansion *x, const struct src_file *main)
 {
-	const char *conf = req->conf;
 	const char *own = expand_script_dir(a);
-	if (!conf && own) {
-		conf = arena_printf(a, "%s/enums.conf", own);
-		conf = access(conf, F_OK) == 0 ? conf : NULL;
-	}
+	const char *conf = own ? arena_printf(a, "%s/enums.conf", own) : NULL;
 	struct bind_given *given = arena_new(a, struct bind_given);
-	*given = (struct bind_given){
-	    .files = x->files.list.n ? &x->files : NULL,
-	    .proc = x->proc,
-	    .pids = req->pids.v,
-	    .n_pids = x->proc ? req->pids.n : 0,
-	    .has_family = req->has_children,
-	    .cgroup = req->cgroup,
-	    .is_started = req->is_started,
-	    .version = req->version,
-	    .is_any_version = req->is_any_version,
-	    .args = req->args,
-	    .conf = conf,
-	    .is_own = trace_is_list(&req->trace) || req->trace.calls.n,
-	    .cheap_only = req->cheap_only,
-	    .verbose = req->verbose,
-	    .shapes = req->shapes,
-	    .lock = req->facts,
-	    .main = main,
-	};
+	*given = req->given;
+	if (!given->conf && conf && access(conf, F_OK) == 0)
+		given->conf = conf;
+	given->files = x->files.list.n ? &x->files : NULL;
+	given->proc = x->proc;
+	given->pids = req->pids.v;
+	given->n_pids = x->proc ? req->pids.n : 0;
+	given->is_own = trace_is_list(&req->trace) || req->trace.calls.n;
+	given->main = main;
 	return given;
 }
 
@@ -541,7 +528,7 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	x->bind.given = given_by(a, req, x, main);
 	x->bind.made->program = &x->program;
 	x->bind.made->printed_strlen =
-	    req->shapes ? trace_strlen(req->shapes, req->version) : UINT_MAX;
+	    req->given.shapes ? trace_strlen(req->given.shapes, req->given.version) : UINT_MAX;
 	x->bind.found.scope = expand_has_several(req) ? BIND_BY_FILTER : BIND_BY_PID;
 	if (!template_bind(&x->bind, &pp) || d->n_errors)
 		return false;
@@ -576,7 +563,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	bool good = make_program(a, d, req, x);
 	d->is_strict = d->is_forced = false;	  // what bpftrace says is its own
 	if (good || trace_is_wanted(&req->trace)) // a script's error says why
-		expand_report_skipped(a, d, req->version, x, good);
+		expand_report_skipped(a, d, req->given.version, x, good);
 	return good;
 }
 

@@ -29,11 +29,7 @@ struct expand_request {
 	VEC(int) pids;
 	const char *exe;	 /**< -x FILE, or NULL */
 	const char *at;		 /**< of `bundle`: where that is on the target; NULL: at FILE */
-	bool has_children;	 /**< --children */
 	const char *cgroup_name; /**< --cgroup PATH, or NULL */
-	struct cgroup *cgroup;	 /**< that, once expand_choose_cgroup() has read it */
-	bool is_started;	 /**< the process was started for the script: -c */
-	bool cheap_only;	 /**< cheap_only of struct bind_given */
 	VEC(struct expand_source) sources;
 	cmd_words defines;	    /**< as -D had them */
 	cmd_words dirs;		    /**< as -I had them */
@@ -41,19 +37,14 @@ struct expand_request {
 	bool json;		    /**< -f json, of these; of `check`: --json */
 	bool pcp;		    /**< of `bundle`: --pcp */
 	const char *lock, *against; /**< of `check`: its options of these names, or NULL */
-	struct lock *facts;	    /**< collects what the script relies on, lock/lock.h; or NULL */
-	const char *conf;	    /**< enum table list, or NULL for the installed one */
 	const char *out;	    /**< -o FILE, or NULL */
-	unsigned version;	    /**< of bpftrace, see dialect/dialect.h */
 	VEC(unsigned) versions;	    /**< of `check`: for each of these, if there are several */
-	bool is_any_version;	    /**< no --for, and none is installed: it is a guess */
-	struct shapes *shapes;	    /**< see const struct bind */
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */
 	bool forced;			  /**< --force */
-	char **args; /**< positional parameters of the script, ends in NULL; NULL: none known */
-	bool raw;    /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
-	bool verbose;
+	bool raw; /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
+	struct bind_given
+	    given; /**< what options say of it; the rest is set when the target is open */
 };
 
 struct expansion {
@@ -73,7 +64,7 @@ struct expansion {
 	CMD_ROW('p', "pid", "PID|NAME", CMD_CALL(expand_take_process), help)
 #define EXPAND_FILE_ROW(help) CMD_ROW('x', "exe", "FILE", CMD_CALL(expand_take_file), help)
 #define EXPAND_FAMILY_ROWS                                                                         \
-	CMD_ROW(0, "children", NULL, CMD_FLAG(struct expand_request, has_children),                \
+	CMD_ROW(0, "children", NULL, CMD_FLAG(struct expand_request, given.has_family),            \
 		"also trace child processes"),                                                     \
 	    CMD_ROW(0, "cgroup", "PATH", CMD_STRING(struct expand_request, cgroup_name),           \
 		    "trace the processes in this cgroup, now or later; only NAME, if given")
@@ -86,7 +77,7 @@ struct expansion {
 	CMD_ROW('e', "text", "TEXT", CMD_CALL(expand_take_text),                                   \
 		"template text instead of a file"),                                                \
 	    EXPAND_MACRO_ROWS,                                                                     \
-	    CMD_ROW(0, "conf", "FILE", CMD_STRING(struct expand_request, conf),                    \
+	    CMD_ROW(0, "conf", "FILE", CMD_STRING(struct expand_request, given.conf),              \
 		    "list of enum tables [bpf/enums.conf]"),                                       \
 	    CMD_ROW(                                                                               \
 		'W', "warn", "NAME|no-NAME|error|help", CMD_CALL(expand_take_finding),             \
@@ -96,9 +87,9 @@ struct expansion {
 #define EXPAND_OUT_ROW(help)                                                                       \
 	CMD_ROW('o', "output", "FILE", CMD_STRING(struct expand_request, out), help)
 #define EXPAND_VERBOSE_ROW(help)                                                                   \
-	CMD_ROW('v', "verbose", NULL, CMD_FLAG(struct expand_request, verbose), help)
+	CMD_ROW('v', "verbose", NULL, CMD_FLAG(struct expand_request, given.verbose), help)
 #define EXPAND_VERSION_ROW(help)                                                                   \
-	CMD_ROW(0, "for", "VERSION", CMD_VERSION(struct expand_request, version), help)
+	CMD_ROW(0, "for", "VERSION", CMD_VERSION(struct expand_request, given.version), help)
 #define EXPAND_JSON_ROW(help) CMD_ROW(0, "json", NULL, CMD_FLAG(struct expand_request, json), help)
 
 /** As struct cmd_option wants them; @request begins with a struct expand_request. */

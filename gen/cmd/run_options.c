@@ -411,12 +411,12 @@ static int check_target(const struct run_options *o)
 	    {o->waits && !has_target, "-w: give the name of a program to wait for"},
 	    {o->follows && !has_target,
 	     "--follow needs a PID or name: -x FILE traces later processes anyway"},
-	    {req->cgroup_name && (req->exe || req->raw || req->has_children || o->command ||
+	    {req->cgroup_name && (req->exe || req->raw || req->given.has_family || o->command ||
 				  o->waits || o->follows),
 	     "--cgroup needs a template, and excludes -x, -c, -w, --follow and --children"},
-	    {req->has_children && req->exe,
+	    {req->given.has_family && req->exe,
 	     "--children needs a process: -x traces all processes anyway"},
-	    {req->has_children && req->raw,
+	    {req->given.has_family && req->raw,
 	     "--children needs a template: a finished program is not filtered"},
 	};
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
@@ -428,13 +428,13 @@ static int check_list(const struct run_options *o)
 	bool has_output = has_out(o) || o->format || o->output.sorts || o->has_time || o->no_run;
 	bool has_end = o->run.duration || o->run.n_events || o->run.ready_file ||
 		       o->run.ready_fd >= 0 || o->run.loss_fails;
-	bool has_script = req->sources.n || req->defines.n || req->dirs.n || req->conf ||
+	bool has_script = req->sources.n || req->defines.n || req->dirs.n || req->given.conf ||
 			  req->findings.n || req->strict || req->forced;
 	const struct trace_request *t = &req->trace;
 	bool has_trace = trace_is_wanted(t) || t->counts || t->filter || t->key || t->deep ||
 			 t->has_stack || t->how.has_args || t->how.max_functions;
 	bool has_family =
-	    o->command || o->waits || o->follows || req->has_children || req->cgroup_name;
+	    o->command || o->waits || o->follows || req->given.has_family || req->cgroup_name;
 	if (has_output || has_end || has_script || has_trace || has_family)
 		return cmd_usage_error("-l takes only a process or file, patterns, -v, --json and "
 				       "--bpftrace");
@@ -515,7 +515,7 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 	int status = cmd_read_options(&how_to_read, req->arena, argc, argv, o);
 	if (status >= 0)
 		return status;
-	req->args = argv + optind; // after --
+	req->given.args = argv + optind; // after --
 	if (o->lists)
 		return check_list(o);
 	if (req->json)
