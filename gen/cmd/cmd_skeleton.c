@@ -48,10 +48,10 @@ static int parse(int argc, char **argv, struct expand_request *req)
 static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_request *req,
 			   struct expansion *x)
 {
-	struct skeleton sk;
+	struct skeleton sk = {
+	    .arena = a, .diag = d, .files = &x->files, .version = req->given.version};
 	bool good = expand_open_target(a, d, req, x) &&
-		    skeleton_collect(&sk, a, d, &x->files, req->given.version, SKELETON_AS_NAMED,
-				     req->trace.patterns.v, req->trace.patterns.n, NULL);
+		    skeleton_collect(&sk, req->trace.patterns.v, req->trace.patterns.n);
 	expand_report_skipped(a, d, req->given.version, x, good);
 	if (!good)
 		return false;

@@ -3,9 +3,7 @@
 #include <limits.h>
 
 #include "dialect/dialect.h"
-#include "template/skeleton_calls.h"
-#include "template/follow.h"
-#include "template/tally.h"
+#include "template/skeleton.h"
 
 bool trace_is_wanted(const struct trace_request *req)
 {
@@ -17,42 +15,20 @@ bool trace_is_list(const struct trace_request *req)
 	return req->patterns.n && !req->counts;
 }
 
-/** The skeleton of @patterns, with what the request says of each event. NULL: errors are reported. */
-static struct skeleton *collect(struct arena *a, struct diag *d, struct targetfiles *files,
-				unsigned version, const struct trace_request *req,
-				struct condition *filter, const char *const *patterns, size_t n)
+static bool write_latency(const struct skeleton *empty, const struct trace_request *req,
+			  const struct shapes *shapes, struct code *out)
 {
-	struct skeleton *sk = arena_new(a, struct skeleton);
-	bool needs_arguments = filter || req->start || req->calls.n ||
-			       (req->counts && !str_eqz(str_from(req->counts), "probe"));
-	if (!skeleton_collect(sk, a, d, files, version,
-			      needs_arguments ? SKELETON_NO_COPIES : SKELETON_COPIES, patterns, n,
-			      req->calls.n ? &req->how : NULL))
-		return NULL;
-	sk->filter = filter;
-	sk->has_stack = req->has_stack;
-	return sk;
+	struct skeleton start = *empty, done = *empty;
+	bool good = skeleton_collect(&start, &req->start, 1);
+	good &= skeleton_collect(&done, &req->done, 1);
+	return good && tally_write_latency(&start, &done, str_from(req->key ? req->key : "tid"),
+					   shapes && shapes->can_gate ? shapes : NULL, out);
 }
 
-static bool write_latency(struct arena *a, struct diag *d, struct targetfiles *files,
-			  unsigned version, const struct trace_request *req,
-			  struct condition *filter, const struct shapes *shapes, struct code *out)
+static bool write_patterns(struct skeleton *sk, const struct trace_request *req,
+			   struct shapes *shapes, struct code *out)
 {
-	struct skeleton *start = collect(a, d, files, version, req, NULL, &req->start, 1);
-	struct skeleton *done = collect(a, d, files, version, req, NULL, &req->done, 1);
-	if (!start || !done)
-		return false;
-	return tally_write_latency(start, done, str_from(req->key ? req->key : "tid"), filter,
-				   shapes && shapes->can_gate ? shapes : NULL, out);
-}
-
-static bool write_patterns(struct arena *a, struct diag *d, struct targetfiles *files,
-			   unsigned version, const struct trace_request *req,
-			   struct condition *filter, struct shapes *shapes, struct code *out)
-{
-	struct skeleton *sk =
-	    collect(a, d, files, version, req, filter, req->patterns.v, req->patterns.n);
-	if (!sk)
+	if (!skeleton_collect(sk, req->patterns.v, req->patterns.n))
 		return false;
 	if (req->counts)
 		return tally_write_counts(sk, str_from(req->counts), out);
@@ -64,16 +40,13 @@ static bool write_patterns(struct arena *a, struct diag *d, struct targetfiles *
 	return true;
 }
 
-static bool write_calls(struct arena *a, struct diag *d, struct targetfiles *files,
-			unsigned version, const struct trace_request *req, struct condition *filter,
-			struct shapes *shapes, struct code *out)
+static bool write_calls(struct skeleton *sk, const struct trace_request *req, struct shapes *shapes,
+			struct code *out)
 {
-	struct skeleton *sk =
-	    collect(a, d, files, version, req, filter, req->calls.v, req->calls.n);
-	if (!sk || !skeleton_calls_are_safe(sk))
+	if (!skeleton_collect(sk, req->calls.v, req->calls.n) || !skeleton_calls_are_safe(sk))
 		return false;
 	if (shapes)
-		skeleton_write_calls(sk, req->how.has_args, shapes, out);
+		skeleton_write_calls(sk, shapes, out);
 	else
 		skeleton_write_calls_template(sk, out);
 	return true;
@@ -88,9 +61,21 @@ struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles 
 	struct src_file *ret = NULL;
 	if (filter && !condition_read(a, d, req->filter, filter))
 		return NULL;
-	if (req->start	   ? write_latency(a, d, files, version, req, filter, shapes, &text)
-	    : req->calls.n ? write_calls(a, d, files, version, req, filter, shapes, &text)
-			   : write_patterns(a, d, files, version, req, filter, shapes, &text)) {
+	bool needs_arguments = filter || req->start || req->calls.n ||
+			       (req->counts && !str_eqz(str_from(req->counts), "probe"));
+	struct skeleton sk = {
+	    .arena = a,
+	    .diag = d,
+	    .files = files,
+	    .version = version,
+	    .calls = req->calls.n ? &req->how : NULL,
+	    .filter = filter,
+	    .has_stack = req->has_stack,
+	    .copies = needs_arguments ? SKELETON_NO_COPIES : SKELETON_COPIES,
+	};
+	if (req->start	   ? write_latency(&sk, req, shapes, &text)
+	    : req->calls.n ? write_calls(&sk, req, shapes, &text)
+			   : write_patterns(&sk, req, shapes, &text)) {
 		// Without a name: no place in it means anything to the user, but in the condition.
 		ret = src_from_text(a, STR(""), code_str(&text));
 		ret->quotes = filter ? filter->written.v : NULL;

@@ -16,7 +16,7 @@ struct trace_request {
 	unsigned deep;	    /**< levels of structs behind pointers that are shown */
 	bool has_stack;
 	const char *filter; /**< a condition for events, or NULL */
-	const char *counts; /**< --count: keys, template/tally.h, instead of events; or NULL */
+	const char *counts; /**< --count: keys, tally_write_counts(), instead of events; or NULL */
 	const char *start, *done,
 	    *key;		   /**< --latency and its --key: instead of patterns; or NULL */
 	cmd_words calls;	   /**< --calls: functions, instead of patterns */

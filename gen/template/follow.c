@@ -1,4 +1,5 @@
-#include "template/follow.h"
+// Structs behind pointers, as fields of their own.
+#include "template/skeleton.h"
 
 #include "dialect/dialect.h"
 

@@ -230,34 +230,30 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	return false;
 }
 
-bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
-		      struct targetfiles *files, unsigned version, enum skeleton_copies copies,
-		      const char *const *patterns, size_t n, const struct skeleton_calls *calls)
+bool skeleton_collect(struct skeleton *sk, const char *const *patterns, size_t n)
 {
-	*ret = (struct skeleton){
-	    .arena = a, .diag = d, .files = files, .version = version, .calls = calls};
-	ret->copies = dialect_attaches_inside(version) ? copies : SKELETON_AS_NAMED;
+	if (!dialect_attaches_inside(sk->version))
+		sk->copies = SKELETON_AS_NAMED;
 	bool good = true;
 	for (size_t i = 0; i < n; i++)
-		good &= add_pattern(ret, str_from(patterns[i]));
-	for (size_t i = 0; i < ret->probes.n; i++) {
-		struct skeleton_probe *p = &ret->probes.v[i];
+		good &= add_pattern(sk, str_from(patterns[i]));
+	for (size_t i = 0; i < sk->probes.n; i++) {
+		struct skeleton_probe *p = &sk->probes.v[i];
 		if (!p->needs_path || str_is_made_of(p->file->path, ALPHABET_QUOTED_PATH))
 			continue;
-		diag_warning(d, NULL,
+		diag_warning(sk->diag, NULL,
 			     STR_FMT " of " STR_FMT
 				     " is skipped: bpftrace does not accept its path",
 			     STR_ARG(p->label), STR_ARG(p->file->path));
-		memmove(p, p + 1, (--ret->probes.n - i) * sizeof(*p));
+		memmove(p, p + 1, (--sk->probes.n - i) * sizeof(*p));
 		i--;
 	}
-	return good && ret->probes.n;
+	return good && sk->probes.n;
 }
 
 // --- writing
 
-void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe *p,
-			 struct code *out)
+void skeleton_write_head(const struct skeleton_probe *p, struct condition *filter, struct code *out)
 {
 	code_f(out, "\n%s:", p->kind);
 	if (p->needs_path)
@@ -267,8 +263,8 @@ void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe 
 	code_z(out, ":");
 	code_word(out, p->what);
 	code_z(out, "\n");
-	if (sk->filter)
-		condition_write(sk->filter, p, "/(", ")/\n", out);
+	if (filter)
+		condition_write(filter, p, "/(", ")/\n", out);
 }
 
 const struct skeleton_field *skeleton_find_field(struct arena *a, const struct skeleton_probe *p,
@@ -296,6 +292,15 @@ void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct c
 	} else {
 		code_word(out, f->value);
 	}
+}
+
+void skeleton_write_shown(const struct skeleton_field *f, struct code *out)
+{
+	bool is_text = f->shape.value.how == VALUE_STRING;
+	bool is_call = is_text || value_is_code(&f->shape.value);
+	code_z(out, is_text ? "str(" : is_call ? "usym(" : "");
+	skeleton_write_value(f, true, out);
+	code_z(out, is_call ? ")" : "");
 }
 
 /** A struct is written by its name only, `*args.o->next`. */
@@ -381,7 +386,7 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 {
 	struct arena a = {0};
 	write_declaration(&a, p, out);
-	skeleton_write_head(sk, p, out);
+	skeleton_write_head(p, sk->filter, out);
 	struct safe_word label;
 	code_z(out, "{\n\tprintf(\"%s %s[%d] ");
 	// 0.17 and 0.23 take the s of %%s for a conversion.
@@ -412,19 +417,13 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 		code_z(out, ", ");
 		if (value_has_parts(&f->shape.value) && f->by_name)
 			code_z(out, "*");
-		if (f->shape.value.how == VALUE_STRING)
-			code_z(out, "str(");
 		if (f->shape.value.names) {
 			code_z(out, "enum_name(");
 			code_word(out, f->enum_name);
 			code_z(out, ", ");
 		}
-		if (value_is_code(&f->shape.value))
-			code_z(out, "usym(");
-		skeleton_write_value(f, true, out);
-		if (f->shape.value.how == VALUE_STRING || f->shape.value.names ||
-		    value_is_code(&f->shape.value))
-			code_z(out, ")");
+		skeleton_write_shown(f, out);
+		code_z(out, f->shape.value.names ? ")" : "");
 	}
 	code_z(out, sk->has_stack ? ", ustack);\n}\n" : ");\n}\n");
 	for (size_t i = 0; i < p->n_fields; i++)
@@ -443,14 +442,18 @@ void skeleton_write_template(const struct skeleton *sk, struct code *out)
 
 // --- records
 
-static void add_shape(const struct skeleton_probe *p, bool has_stack, struct shapes *ret)
+/** @n_own numbers of btgen's, then the fields of @p. */
+static void add_shape(const struct skeleton *sk, const struct skeleton_probe *p,
+		      enum shape_style style, size_t n_own, struct shapes *ret)
 {
-	struct shape s = {.style = SHAPE_LIST, .n_fields = p->n_fields, .is_counted = true};
-	s.probe = p->label;
-	s.fields = arena_array(ret->arena, struct shape_field, p->n_fields + 1);
+	struct shape s = {.style = style, .probe = p->label, .is_counted = true};
+	s.n_fields = n_own + p->n_fields;
+	s.fields = arena_array(ret->arena, struct shape_field, s.n_fields + 1);
+	for (size_t i = 0; i < n_own; i++)
+		s.fields[i].value.type = value_integer(64, false);
 	for (size_t i = 0; i < p->n_fields; i++)
-		s.fields[i] = p->fields[i].shape;
-	if (has_stack)
+		s.fields[n_own + i] = p->fields[i].shape;
+	if (sk->has_stack)
 		s.fields[s.n_fields++] =
 		    (struct shape_field){.name = STR("ustack"), .value = {.how = VALUE_STACK}};
 	vec_push(ret->arena, &ret->list, s);
@@ -533,14 +536,16 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 }
 
 void skeleton_write_record(const struct skeleton *sk, const struct skeleton_probe *p,
-			   const struct shapes *shapes, size_t number, const char *more,
-			   struct code *out)
+			   enum shape_style style, size_t n_own, const char *more,
+			   struct shapes *ret, struct code *out)
 {
 	struct strbuf format = {0};
-	code_f(out, "{ %s[%zu] = count(); $key = %s; ", shapes->counts, number, shapes->key);
+	size_t number = ret->list.n;
+	add_shape(sk, p, style, n_own, ret);
+	code_f(out, "{ %s[%zu] = count(); $key = %s; ", ret->counts, number, ret->key);
 	write_addresses(p, out);
 	code_z(out, "printf(\"");
-	shape_write_format(shapes, number, &format);
+	shape_write_format(ret, number, &format);
 	code_text(out, strbuf_str(&format));
 	code_z(out, "\", ");
 	write_record_values(sk, p, more, out);
@@ -552,8 +557,7 @@ void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struc
 {
 	code_z(out, "#pragma gate\n");
 	vec_each(const struct skeleton_probe, p, &sk->probes) {
-		add_shape(p, sk->has_stack, ret);
-		skeleton_write_head(sk, p, out);
-		skeleton_write_record(sk, p, ret, ret->list.n - 1, "", out);
+		skeleton_write_head(p, sk->filter, out);
+		skeleton_write_record(sk, p, SHAPE_LIST, 0, "", ret, out);
 	}
 }

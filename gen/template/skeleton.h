@@ -6,8 +6,8 @@
  * their sign. Out of that comes an editable template (`btgen skeleton`), or one that prints records
  * (`bpftrace.sh -t`) and their shapes.
  *
- *	struct skeleton sk;
- *	if (skeleton_collect(&sk, a, d, files, version, patterns, n))
+ *	struct skeleton sk = {.arena = a, .diag = d, .files = files, .version = version};
+ *	if (skeleton_collect(&sk, patterns, n))
  *		skeleton_write_template(&sk, &out);
  */
 #ifndef TEMPLATE_SKELETON_H
@@ -27,7 +27,7 @@ struct skeleton_field {
 	struct safe_word value; /**< what bpftrace calls it: argN, retval */
 	bool by_name;		/**< a template can say args.NAME */
 	struct safe_word enum_name; /**< of an enum, without the keyword */
-	size_t from;	 /**< of what has parts, by template/follow.h: 0: argN leads to it; else */
+	size_t from;	 /**< of what has parts, by follow_pointers(): 0: argN leads to it; else */
 	uint64_t offset; /**< the pointer here in what field `from` - 1 leads to */
 };
 
@@ -69,41 +69,42 @@ struct skeleton_calls {
 };
 
 struct skeleton {
+	// The caller's:
 	struct arena *arena;
 	struct diag *diag;
 	struct targetfiles *files;
 	unsigned version;		    /**< of bpftrace */
-	const struct skeleton_calls *calls; /**< or NULL */
-	VEC(struct skeleton_probe) probes;
-	unsigned n_places;	  /**< of them, see dialect_max_usdt() */
-	struct condition *filter; /**< the caller's: which events, or NULL */
-	bool has_stack;		  /**< likewise: the user stack is shown behind each event */
+	const struct skeleton_calls *calls; /**< what --calls wants of functions, or NULL */
+	struct condition *filter;	    /**< which events, or NULL */
+	bool has_stack;			    /**< the user stack is shown behind each event */
 	enum skeleton_copies copies;
+
+	VEC(struct skeleton_probe) probes;
+	unsigned n_places;  /**< of them, see dialect_max_usdt() */
 	struct map known;   /**< addresses of those in the lists of files */
 	struct map untyped; /**< paths of files without debug information */
 	struct map named;   /**< label -> 1 + index of the first one in `probes` */
 };
 
 /**
- * Finds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?, or
+ * Adds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?, or
  * functions: uprobe:NAME, uretprobe:FILE:NAME. Probes that this bpftrace cannot attach to are left
  * out and counted, @files->skipped; a pattern that matches nothing is an error.
  * False without an error: no probe is left, which is said behind what was skipped.
- * @calls: what --calls wants of functions, or NULL.
  */
-bool skeleton_collect(struct skeleton *ret, struct arena *a, struct diag *d,
-		      struct targetfiles *files, unsigned version, enum skeleton_copies copies,
-		      const char *const *patterns, size_t n, const struct skeleton_calls *calls);
+bool skeleton_collect(struct skeleton *sk, const char *const *patterns, size_t n);
 /** NAME or PROVIDER:NAME of a pattern that is written as in a template: usdt:__EXE__:NAME. */
 struct str skeleton_usdt_pattern(struct str pattern);
-/** The attach point of @p and the filter, in front of a clause's block. */
-void skeleton_write_head(const struct skeleton *sk, const struct skeleton_probe *p,
+/** The attach point of @p and the @filter, unless NULL, in front of a clause's block. */
+void skeleton_write_head(const struct skeleton_probe *p, struct condition *filter,
 			 struct code *out);
 /** The argument that the user calls @word: NAME, args.NAME or argN. NULL: there is none. */
 const struct skeleton_field *skeleton_find_field(struct arena *a, const struct skeleton_probe *p,
 						 struct str word);
 /** An argument's value, args.NAME where the target's names are known: @by_name. */
 void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct code *out);
+/** The same as a text or a number that tells something: str(args.NAME), usym(args.NAME). */
+void skeleton_write_shown(const struct skeleton_field *f, struct code *out);
 /**
  * The label of @p as a literal. One that is too long for this bpftrace keeps its end, behind dots, and
  * has a number where another probe has that end, too.
@@ -121,5 +122,46 @@ void skeleton_write_template(const struct skeleton *sk, struct code *out);
  * these shapes (record/shape.h). Fields that cannot be read are VALUE_HIDDEN.
  */
 void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out);
+
+/**
+ * follow.c: structs behind the pointers that are printed, -t PATTERN --deep @levels. A pointer argument
+ * becomes what it leads to (o={id = 4, next = 0x55d0c0001234}), one level; with more, so does each
+ * pointer in there, as a field of its own (o->next={id = 5, ...}). What a record has no room for stays a
+ * pointer, or is a part of the struct.
+ */
+void follow_pointers(struct skeleton *sk, unsigned levels);
+
+/**
+ * tally.c: scripts that bpftrace.sh --count and --latency run, and -n prints, as a starting point.
+ *
+ * One that counts the events of each key. @keys: a list of them with commas between, each
+ * `probe`, `comm`, `pid`, `tid` or the name of an argument that all probes have. False: a key that
+ * makes no sense is reported.
+ */
+bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code *out);
+/**
+ * One that measures the time from each event of @start that its filter lets pass to the next one of
+ * @done with the same @key, which is as above but no list, in microseconds: a
+ * histogram with percentiles. Events that have no other are counted. @run: it is run by btgen, with a
+ * gate (record/shape.h) that settles; NULL: it is to be read and edited.
+ */
+bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
+			 const struct shapes *run, struct code *out);
+
+/**
+ * skeleton_calls.c: the script of --calls, a record of each entry and return of some functions, with
+ * what places it in its thread's stack. record/calltree.h makes the tree of them.
+ *
+ * May each function of @sk have a return probe? It replaces the return address: an exception that is to
+ * pass ends the program, and Go's runtime crashes. False: reported as an error.
+ */
+bool skeleton_calls_are_safe(const struct skeleton *sk);
+/**
+ * Adds two shapes for each function, its entry's and its return's, and writes a template that prints
+ * such records.
+ */
+void skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *out);
+/** The same as a template to be read and edited: a line for each entry and return. */
+void skeleton_write_calls_template(struct skeleton *sk, struct code *out);
 
 #endif

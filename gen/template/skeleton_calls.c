@@ -1,5 +1,4 @@
 #include "template/skeleton_priv.h"
-#include "template/skeleton_calls.h"
 
 #include <unistd.h>
 
@@ -37,29 +36,6 @@ bool skeleton_calls_are_safe(const struct skeleton *sk)
 	return good;
 }
 
-/** @n_own numbers of btgen's, then the fields of @p. */
-static size_t add_shape(const struct skeleton_probe *p, enum shape_style style, size_t n_own,
-			struct shapes *ret)
-{
-	struct shape s = {.style = style, .probe = p->label, .is_counted = true};
-	s.n_fields = n_own + p->n_fields;
-	s.fields = arena_array(ret->arena, struct shape_field, s.n_fields + 1);
-	for (size_t i = 0; i < n_own; i++)
-		s.fields[i].value.type = value_integer(64, false);
-	for (size_t i = 0; i < p->n_fields; i++)
-		s.fields[n_own + i] = p->fields[i].shape;
-	vec_push(ret->arena, &ret->list, s);
-	return ret->list.n - 1;
-}
-
-/** A filter is about entries; where the tree is made, the returns of others are dropped. */
-static void write_head(struct skeleton *sk, const struct skeleton_probe *p,
-		       struct condition *filter, struct code *out)
-{
-	sk->filter = filter;
-	skeleton_write_head(sk, p, out);
-}
-
 /**
  * The stack pointer that longjmp() of glibc is to set, out of its buffer, which is rotated by 17 bits and
  * mixed with a secret of the thread, at 0x30 in its control block.
@@ -93,9 +69,8 @@ static void write_jumps(struct skeleton *sk, struct shapes *ret, struct code *ou
 			p.label = str_printf(sk->arena, "%s:%s", p.kind, names[k]);
 			p.needs_path = !is_first;
 			is_first = false;
-			write_head(sk, &p, NULL, out);
-			skeleton_write_record(sk, &p, ret, add_shape(&p, SHAPE_JUMP, 1, ret),
-					      TARGET, out);
+			skeleton_write_head(&p, NULL, out);
+			skeleton_write_record(sk, &p, SHAPE_JUMP, 1, TARGET, ret, out);
 		}
 	}
 	if (!has)
@@ -104,35 +79,33 @@ static void write_jumps(struct skeleton *sk, struct shapes *ret, struct code *ou
 			  "place on the stack is used again");
 }
 
-void skeleton_write_calls(struct skeleton *sk, bool has_args, struct shapes *ret, struct code *out)
+// A filter is about entries; where the tree is made, the returns of others are dropped.
+void skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *out)
 {
-	struct condition *filter = sk->filter;
 	code_z(out, "#pragma gate\n");
 	for (size_t i = 0; i < sk->probes.n; i++) {
 		struct skeleton_probe entry = sk->probes.v[i];
 		struct skeleton_probe back = skeleton_return_of(sk, &entry);
-		write_head(sk, &entry, filter, out);
-		if (!has_args)
+		skeleton_write_head(&entry, sk->filter, out);
+		if (!sk->calls->has_args)
 			entry.n_fields = back.n_fields = 0;
-		skeleton_write_record(sk, &entry, ret, add_shape(&entry, SHAPE_ENTRY, 2, ret),
-				      ", reg(\"sp\"), " CALLER, out);
-		write_head(sk, &back, NULL, out);
-		skeleton_write_record(sk, &back, ret, add_shape(&back, SHAPE_RETURN, 1, ret),
-				      ", reg(\"sp\")", out);
+		skeleton_write_record(sk, &entry, SHAPE_ENTRY, 2, ", reg(\"sp\"), " CALLER, ret,
+				      out);
+		skeleton_write_head(&back, NULL, out);
+		skeleton_write_record(sk, &back, SHAPE_RETURN, 1, ", reg(\"sp\")", ret, out);
 	}
 	write_jumps(sk, ret, out);
 }
 
 void skeleton_write_calls_template(struct skeleton *sk, struct code *out)
 {
-	struct condition *filter = sk->filter;
 	code_z(out, "// Entries and returns of functions: time, thread, stack pointer. Written by "
 		    "btgen as a starting point.\n#pragma gate\n");
 	for (size_t i = 0; i < sk->probes.n; i++) {
 		struct skeleton_probe both[] = {sk->probes.v[i],
 						skeleton_return_of(sk, &sk->probes.v[i])};
 		for (size_t k = 0; k < 2; k++) {
-			write_head(sk, &both[k], k ? NULL : filter, out);
+			skeleton_write_head(&both[k], k ? NULL : sk->filter, out);
 			code_z(out, "{ printf(\"%lu %d %lx %s\\n\", nsecs, tid, reg(\"sp\"), ");
 			code_word(out, word_quote(sk->arena, both[k].label));
 			code_z(out, "); }\n");

@@ -12,9 +12,12 @@ void skeleton_add(struct skeleton *sk, struct skeleton_probe *p);
 bool skeleton_add_functions(struct skeleton *sk, struct str pattern);
 /** The return of the function @p, with its result as a field. */
 struct skeleton_probe skeleton_return_of(struct skeleton *sk, const struct skeleton_probe *p);
-/** The block of a clause that prints a record of shape @number: @more numbers of btgen's, and the fields of @p. */
+/**
+ * Adds a shape, and writes the block of a clause that prints a record of it: @more numbers of btgen's, which are @n_own,
+ * and the fields of @p.
+ */
 void skeleton_write_record(const struct skeleton *sk, const struct skeleton_probe *p,
-			   const struct shapes *shapes, size_t number, const char *more,
-			   struct code *out);
+			   enum shape_style style, size_t n_own, const char *more,
+			   struct shapes *ret, struct code *out);
 
 #endif

@@ -1,4 +1,5 @@
-#include "template/tally.h"
+// Scripts that count the probes of a skeleton, or time what lies between two of them.
+#include "template/skeleton.h"
 
 static bool is_builtin(struct str word)
 {
@@ -41,10 +42,7 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 	if (why)
 		return diag_error(sk->diag, NULL, STR_FMT ": '" STR_FMT "' cannot be a key: %s",
 				  STR_ARG(p->label), STR_ARG(word), why);
-	bool is_call = f->shape.value.how == VALUE_STRING || value_is_code(&f->shape.value);
-	code_z(out, f->shape.value.how == VALUE_STRING ? "str(" : is_call ? "usym(" : "");
-	skeleton_write_value(f, true, out);
-	code_z(out, is_call ? ")" : "");
+	skeleton_write_shown(f, out);
 	return true;
 }
 
@@ -95,7 +93,7 @@ bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code 
 	code_z(out, "// Event counts. Written by btgen as a starting point.\n#pragma gate\n");
 	for (size_t i = 0; good && i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
-		skeleton_write_head(sk, p, out);
+		skeleton_write_head(p, sk->filter, out);
 		code_z(out, "{\n\t@count[");
 		good &= write_keys(sk, p, keys, out);
 		code_z(out, "] = count();\n}\n");
@@ -166,14 +164,15 @@ static const char unpaired_lines[] = " else if (~$start == 0) {\n"
 
 /** @open: in front of the condition of what is counted; "" or "@gate > 2 && " */
 static bool write_start(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-			struct condition *filter, const char *open, struct code *out)
+			const char *open, struct code *out)
 {
+	struct condition *filter = sk->filter;
 	struct code room = {0};
 	bool good = write_start_key(sk, p, word, &room);
 	const struct skeleton_field *f =
 	    is_builtin(word) ? NULL : skeleton_find_field(sk->arena, p, word);
 	bool is_text = f && f->shape.value.how == VALUE_STRING;
-	skeleton_write_head(sk, p, out);
+	skeleton_write_head(p, NULL, out);
 	code_z(out, "{\n");
 	if (filter) {
 		condition_write(filter, p, "\tif (!(", ")) {\n", out);
@@ -195,15 +194,15 @@ static bool write_start(const struct skeleton *sk, const struct skeleton_probe *
 }
 
 static bool write_done(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-		       bool has_filter, const char *open, struct code *out)
+		       const char *open, struct code *out)
 {
 	struct code key = {0};
 	bool good = write_start_key(sk, p, word, &key);
-	skeleton_write_head(sk, p, out);
+	skeleton_write_head(p, NULL, out);
 	code_z(out, "{\n");
 	add_lines(done_lines, "\t", &key, open, out);
 	// Where there is a filter, those that have no start are those that it does not let pass.
-	if (!has_filter)
+	if (!sk->filter)
 		add_lines(unpaired_lines, "", &key, open, out);
 	code_z(out, "\n}\n");
 	code_fini(&key);
@@ -224,7 +223,7 @@ static bool check_apart(const struct skeleton *start, const struct skeleton *don
 }
 
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
-			 struct condition *filter, const struct shapes *run, struct code *out)
+			 const struct shapes *run, struct code *out)
 {
 	const char *open =
 	    run ? arena_printf(start->arena, "%s > %u && ", run->gate, GATE_SETTLES) : "";
@@ -239,9 +238,9 @@ bool tally_write_latency(const struct skeleton *start, const struct skeleton *do
 		code_f(out, "BEGIN\n{\n\t%s = (uint64)0;\n}\n", run->gate);
 	// In this order: before 0.24 the type of @start must be known where it is read.
 	for (size_t i = 0; good && i < start->probes.n; i++)
-		good = write_start(start, &start->probes.v[i], key, filter, open, out);
+		good = write_start(start, &start->probes.v[i], key, open, out);
 	for (size_t i = 0; good && i < done->probes.n; i++)
-		good = write_done(done, &done->probes.v[i], key, filter, open, out);
+		good = write_done(done, &done->probes.v[i], key, open, out);
 	code_z(out, "\nEND\n{\n\tclear(@start);\n}\n");
 	return good;
 }
