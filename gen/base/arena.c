@@ -17,6 +17,14 @@ void base_oom(void)
 	exit(1);
 }
 
+void *base_zalloc(size_t size)
+{
+	void *p = calloc(1, size);
+	if (!p)
+		base_oom();
+	return p;
+}
+
 void arena_fini(struct arena *a)
 {
 	while (a->chunks) {

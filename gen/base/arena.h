@@ -51,5 +51,8 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 
 /** Says that memory is exhausted and exits with status 1. */
 void base_oom(void) __attribute__((noreturn));
+/** Zeroed memory for free(). */
+void *base_zalloc(size_t size);
+#define base_new(T) ((T *)base_zalloc(sizeof(T)))
 
 #endif

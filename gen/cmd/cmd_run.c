@@ -16,7 +16,7 @@
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "value/codename.h"
-#include "convert/header.h"
+#include "convert/capture.h"
 #include "convert/slow.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"

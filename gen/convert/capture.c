@@ -60,16 +60,8 @@ static bool read_time(struct capture_clock *clock, struct str s, int64_t *ret)
 
 bool capture_start(struct str capture, int64_t *ret)
 {
-	struct jsonread r = jsonread_of(capture);
 	struct capture_clock clock = {0};
-	struct str key, value;
-	bool has = false;
-	if (!jsonread_open(&r, '{'))
-		return false;
-	while (jsonread_member(&r, &key, &value))
-		if (str_eqz(key, "wall"))
-			has = read_time(&clock, jsonread_inside(value), ret);
-	return has;
+	return read_time(&clock, jsonread_inside(jsonread_get(capture, "wall")), ret);
 }
 
 struct str capture_words(struct str value)

@@ -33,9 +33,7 @@ const struct convert_format *convert_find(const char *name)
 struct convert *convert_new(const struct convert_format *format, const char *map, struct diag *d,
 			    const char *file)
 {
-	struct convert *c = calloc(1, sizeof(*c));
-	if (!c)
-		base_oom();
+	struct convert *c = base_new(struct convert);
 	c->diag = d;
 	c->file = str_from(file);
 	c->format = format;

@@ -24,9 +24,7 @@ struct folded {
 static void *begin_folded(const struct convert_format *format, const char *map)
 {
 	(void)format;
-	struct folded *f = calloc(1, sizeof(*f));
-	if (!f)
-		base_oom();
+	struct folded *f = base_new(struct folded);
 	f->wanted = map;
 	return f;
 }
@@ -104,13 +102,9 @@ static bool read_key(struct folded *f, struct str parts)
 /** A number, or of stats() the total. */
 static bool read_value(struct str key, struct str value, int64_t *ret)
 {
-	struct jsonread r = jsonread_of(value);
-	bool has = str_eqz(key, "value") && jsonread_integer(value, ret);
-	if (!str_eqz(key, "stats") || !jsonread_open(&r, '{'))
-		return has;
-	while (jsonread_member(&r, &key, &value))
-		has |= str_eqz(key, "total") && jsonread_integer(value, ret);
-	return has;
+	if (str_eqz(key, "stats"))
+		return jsonread_integer(jsonread_get(value, "total"), ret);
+	return str_eqz(key, "value") && jsonread_integer(value, ret);
 }
 
 static void take_entry(struct folded *f, struct str map, struct str entry)
@@ -158,18 +152,11 @@ static const struct str *keep_name(struct folded *f, struct str name)
 /** An entry says how deep it is; a return also how long the function itself took. */
 static void take_call(struct folded *f, const struct capture_line *l)
 {
-	struct jsonread r = jsonread_of(l->fields);
 	struct open_calls *calls = calls_of(f, l->tid);
-	struct str key, value, name = {0};
+	struct str name = jsonread_inside(jsonread_get(l->fields, "function"));
 	int64_t depth = -1, self = -1;
-	jsonread_open(&r, '{');
-	while (jsonread_member(&r, &key, &value))
-		if (str_eqz(key, "function"))
-			name = jsonread_inside(value);
-		else if (str_eqz(key, "depth"))
-			jsonread_integer(value, &depth);
-		else if (str_eqz(key, "self_ns"))
-			jsonread_integer(value, &self);
+	jsonread_integer(jsonread_get(l->fields, "depth"), &depth);
+	jsonread_integer(jsonread_get(l->fields, "self_ns"), &self);
 	if (depth < 0 || (uint64_t)depth > calls->list.n)
 		return;
 	calls->list.n = (size_t)depth;

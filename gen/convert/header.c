@@ -1,4 +1,4 @@
-#include "convert/header.h"
+#include "convert/capture.h"
 
 #include <inttypes.h>
 #include <limits.h>

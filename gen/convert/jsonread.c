@@ -202,6 +202,17 @@ bool jsonread_member(struct jsonread *r, struct str *key, struct str *value)
 	return take(r, ':') ? take_value(r, value) : fail(r);
 }
 
+struct str jsonread_get(struct str object, const char *key)
+{
+	struct jsonread r = jsonread_of(object);
+	struct str name, value, found = {0};
+	jsonread_open(&r, '{');
+	while (jsonread_member(&r, &name, &value))
+		if (str_eqz(name, key))
+			found = value;
+	return found;
+}
+
 bool jsonread_is_done(struct jsonread *r)
 {
 	skip_blanks(r);

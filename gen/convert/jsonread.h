@@ -29,6 +29,8 @@ bool jsonread_open(struct jsonread *r, char bracket);
 bool jsonread_member(struct jsonread *r, struct str *key, struct str *value);
 /** The next element, false behind the last one. */
 bool jsonread_element(struct jsonread *r, struct str *value);
+/** The last member of @object that is called @key; empty where there is none. */
+struct str jsonread_get(struct str object, const char *key);
 /** All was read, and was right. */
 bool jsonread_is_done(struct jsonread *r);
 

@@ -30,10 +30,7 @@ struct otlp {
 
 static void *begin_otlp(void)
 {
-	struct otlp *o = calloc(1, sizeof(*o));
-	if (!o)
-		base_oom();
-	return o;
+	return base_new(struct otlp);
 }
 
 static void free_otlp(void *state)
@@ -135,22 +132,18 @@ static struct str text_of(struct otlp *o, struct str inside)
 static void take_capture(void *state, struct str capture)
 {
 	struct otlp *o = state;
-	struct jsonread r = jsonread_of(capture);
-	struct str key, value;
+	static const char *const own[] = {"host", "boot_id", "wall"};
 	int64_t start;
-	o->host = o->program = STR("");
+	o->host = str_copy(&o->arena, text_of(o, jsonread_inside(jsonread_get(capture, "host"))));
+	o->program =
+	    str_copy(&o->arena, text_of(o, jsonread_inside(jsonread_get(capture, "program"))));
 	o->origin = 0;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		struct str value = jsonread_get(capture, own[i]);
+		o->origin = value.n ? hash_text(o->origin, jsonread_inside(value)) : o->origin;
+	}
 	o->processes = (struct map){0};
 	o->has_start = capture_start(capture, &start);
-	jsonread_open(&r, '{');
-	while (jsonread_member(&r, &key, &value)) {
-		if (str_eqz(key, "host"))
-			o->host = str_copy(&o->arena, text_of(o, jsonread_inside(value)));
-		else if (str_eqz(key, "program"))
-			o->program = str_copy(&o->arena, text_of(o, jsonread_inside(value)));
-		if (str_eqz(key, "host") || str_eqz(key, "boot_id") || str_eqz(key, "wall"))
-			o->origin = hash_text(o->origin, jsonread_inside(value));
-	}
 }
 
 static void take_record(void *state, const struct capture_line *l)

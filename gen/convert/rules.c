@@ -25,54 +25,36 @@ static bool read_kind(struct str word, enum rule_kind *ret)
 
 static bool read_rule(struct arena *a, struct str object, struct rule *ret)
 {
-	struct jsonread r = jsonread_of(object);
-	struct str key, value;
-	bool has_kind = false;
-	*ret = (struct rule){.unit = 1};
-	if (!jsonread_open(&r, '{'))
-		return false;
-	while (jsonread_member(&r, &key, &value)) {
-		if (str_eqz(key, "kind"))
-			has_kind = read_kind(jsonread_inside(value), &ret->kind);
-		else if (str_eqz(key, "probe"))
-			ret->probe = text_of(a, value);
-		else if (str_eqz(key, "lasting"))
-			ret->lasting = text_of(a, value);
-		else if (str_eqz(key, "unit"))
-			ret->unit = str_eqz(value, "\"ns\"")   ? 1
-				    : str_eqz(value, "\"us\"") ? 1000
-				    : str_eqz(value, "\"ms\"") ? 1000000
-							       : 1000000000;
-		else if (str_eqz(key, "by")) // goes into JSON as it is
-			ret->by = str_copy(a, jsonread_inside(value));
-		else if (str_eqz(key, "name"))
-			ret->name = str_copy(a, jsonread_inside(value));
-	}
-	return has_kind && jsonread_is_done(&r);
+	struct str unit = jsonread_get(object, "unit");
+	*ret = (struct rule){
+	    .probe = text_of(a, jsonread_get(object, "probe")),
+	    .lasting = text_of(a, jsonread_get(object, "lasting")),
+	    // These go into JSON as they are.
+	    .by = str_copy(a, jsonread_inside(jsonread_get(object, "by"))),
+	    .name = str_copy(a, jsonread_inside(jsonread_get(object, "name"))),
+	    .unit = !unit.n || str_eqz(unit, "\"ns\"") ? 1
+		    : str_eqz(unit, "\"us\"")	       ? 1000
+		    : str_eqz(unit, "\"ms\"")	       ? 1000000
+						       : 1000000000,
+	};
+	return read_kind(jsonread_inside(jsonread_get(object, "kind")), &ret->kind);
 }
 
 bool rules_read(struct arena *a, struct str capture, struct rules *ret)
 {
-	struct jsonread r = jsonread_of(capture), list;
-	struct str key, value, object;
+	struct str tracks = jsonread_get(capture, "tracks"), object;
+	struct jsonread list = jsonread_of(tracks);
 	struct rule rule;
 	ret->list.n = 0;
-	if (!jsonread_open(&r, '{'))
-		return false;
-	while (jsonread_member(&r, &key, &value)) {
-		if (!str_eqz(key, "tracks"))
-			continue;
-		list = jsonread_of(value);
-		jsonread_open(&list, '[');
-		while (jsonread_element(&list, &object)) {
-			if (!read_rule(a, object, &rule))
-				return false;
-			vec_push(a, &ret->list, rule);
-		}
-		if (!jsonread_is_done(&list))
+	if (!tracks.n)
+		return capture.p[0] == '{';
+	jsonread_open(&list, '[');
+	while (jsonread_element(&list, &object)) {
+		if (!read_rule(a, object, &rule))
 			return false;
+		vec_push(a, &ret->list, rule);
 	}
-	return jsonread_is_done(&r);
+	return jsonread_is_done(&list);
 }
 
 void fields_read(struct str object, struct fields *ret)

@@ -53,9 +53,7 @@ const struct drawing slow_drawing = {.ended = put_ended};
 
 struct slow *slow_new(int64_t ns)
 {
-	struct slow *s = calloc(1, sizeof(*s));
-	if (!s)
-		base_oom();
+	struct slow *s = base_new(struct slow);
 	s->most = ns;
 	s->silent.quiet = true;
 	s->timeline = convert_new(&slow_format, NULL, &s->silent, "the trace");

@@ -81,9 +81,7 @@ struct timeline {
 static void *begin_timeline(const struct convert_format *format, const char *map)
 {
 	(void)map;
-	struct timeline *t = calloc(1, sizeof(*t));
-	if (!t)
-		base_oom();
+	struct timeline *t = base_new(struct timeline);
 	t->to = format->drawing;
 	t->drawn = t->to->begin ? t->to->begin() : NULL;
 	return t;
@@ -450,24 +448,13 @@ static bool end_call(struct timeline *t, struct thread *thread, struct call *cal
 
 // --- lines of a capture
 
-static bool has_member(struct str object, const char *wanted)
-{
-	struct jsonread r = jsonread_of(object);
-	struct str key, value;
-	bool has = false;
-	jsonread_open(&r, '{');
-	while (!has && jsonread_member(&r, &key, &value))
-		has = str_eqz(key, wanted);
-	return has;
-}
-
 /** "text": ..., where no field is called so, and the fields, as members. */
 static struct str args_of(struct timeline *t, const struct capture_line *l)
 {
 	struct strbuf *args = &t->args;
 	strbuf_clear(args);
 	bool has_text = l->text.n && !(str_contains(l->fields, STR("\"text\":")) &&
-				       has_member(l->fields, "text"));
+				       jsonread_get(l->fields, "text").n);
 	if (has_text) {
 		strbuf_addz(args, "\"text\":");
 		strbuf_adds(args, l->text);
@@ -572,13 +559,9 @@ static void take_map(struct timeline *t, const struct capture_line *l, struct st
 /** {"total": 12, "a:b": 12}: at the end, as nobody knows when. */
 static void put_lost(struct timeline *t, struct str lost, struct strbuf *out)
 {
-	struct jsonread r = jsonread_of(lost);
-	struct str key, total = {0};
-	jsonread_open(&r, '{');
-	jsonread_member(&r, &key, &total);
 	strbuf_clear(&t->name);
 	strbuf_addz(&t->name, "lost: ");
-	strbuf_adds(&t->name, capture_words(total));
+	strbuf_adds(&t->name, capture_words(jsonread_get(lost, "total")));
 	struct drawing_what what = {.name = strbuf_str(&t->name),
 				    .category = "",
 				    .ns = t->last,
@@ -593,19 +576,6 @@ static void put_trigger(struct timeline *t, struct strbuf *out)
 	if (t->trigger.n && t->last)
 		put_mark(t, objects, 'p', &what, out);
 	strbuf_clear(&t->trigger);
-}
-
-static void read_trigger(struct timeline *t, struct str capture)
-{
-	struct jsonread r = jsonread_of(capture);
-	struct str key, value;
-	jsonread_open(&r, '{');
-	while (jsonread_member(&r, &key, &value)) {
-		if (!str_eqz(key, "trigger"))
-			continue;
-		strbuf_addz(&t->trigger, "trigger: ");
-		strbuf_adds(&t->trigger, capture_words(value));
-	}
 }
 
 /** Another capture follows, maybe of another host: nothing lasts from the one into the other. */
@@ -629,7 +599,9 @@ static bool take_line(void *state, const struct capture_line *l, struct strbuf *
 	struct timeline *t = state;
 	if (l->capture.n) {
 		end_capture(t, out);
-		read_trigger(t, l->capture);
+		struct str trigger = jsonread_get(l->capture, "trigger");
+		strbuf_addz(&t->trigger, trigger.n ? "trigger: " : "");
+		strbuf_adds(&t->trigger, capture_words(trigger));
 		t->probes = (struct map){0};
 		if (t->to->capture)
 			t->to->capture(t->drawn, l->capture);

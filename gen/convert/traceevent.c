@@ -18,10 +18,7 @@ struct traceevent {
 
 static void *begin_events(void)
 {
-	struct traceevent *t = calloc(1, sizeof(*t));
-	if (!t)
-		base_oom();
-	return t;
+	return base_new(struct traceevent);
 }
 
 static void take_capture(void *state, struct str capture)
