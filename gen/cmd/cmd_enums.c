@@ -26,10 +26,10 @@ struct table {
 static bool collect(struct cmd_source *s, const struct enumconf *conf, struct table *tables,
 		    size_t *ret_n)
 {
-	size_t n = 0, skipped = 0;
+	VEC(const struct enumconf_entry *) skipped = {0};
+	size_t n = 0;
 	bool good = true;
-	for (size_t i = 0; i < conf->entries.n; i++) {
-		const struct enumconf_entry *e = &conf->entries.v[i];
+	vec_each(const struct enumconf_entry, e, &conf->entries) {
 		struct table *t = &tables[n];
 		if (enumtab_lookup(&s->lookup, e->type, &t->tab)) {
 			t->entry = e;
@@ -42,26 +42,19 @@ static bool collect(struct cmd_source *s, const struct enumconf *conf, struct ta
 			good = lookup_report_unknown(&s->lookup, NULL, "enum", e->type,
 						     NAME_ENUM | NAME_TYPEDEF);
 		} else {
-			skipped++;
+			vec_push(s->arena, &skipped, e);
 		}
 	}
 	*ret_n = n;
-	if (!good)
-		return false;
-	for (size_t i = 0; i < conf->entries.n && skipped; i++) {
-		const struct enumconf_entry *e = &conf->entries.v[i];
-		bool found = false;
-		for (size_t k = 0; k < n; k++)
-			found |= tables[k].entry == e;
-		if (found)
-			continue;
+	for (size_t i = 0; i < skipped.n && good; i++) {
+		const struct enumconf_entry *e = skipped.v[i];
 		if (n == 0) // none of the list: the wrong program, or no debug information
 			return lookup_report_unknown(&s->lookup, &e->place, "enum", e->type,
 						     NAME_ENUM | NAME_TYPEDEF);
 		diag_warning(s->diag, &e->place, "no enum \"" STR_FMT "\" in this program; skipped",
 			     STR_ARG(e->type));
 	}
-	return true;
+	return good;
 }
 
 static void print_script(struct code *b, const struct table *tables, size_t n)

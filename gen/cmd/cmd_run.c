@@ -568,15 +568,6 @@ static void sort_by_build(struct builds *b, struct run_options *o)
 	}
 }
 
-static bool is_said(const struct diag_log *log, const struct diag_message *m)
-{
-	for (size_t i = 0; i < log->messages.n; i++)
-		if (str_eq(log->messages.v[i].text, m->text) &&
-		    log->messages.v[i].at.line == m->at.line)
-			return true;
-	return false;
-}
-
 /** The first bytes of the build ID, in hex; empty for none. */
 static const char *short_build(struct arena *a, struct expansion *x)
 {
@@ -620,9 +611,11 @@ static bool expand_builds(struct builds *b)
 		good &= expand(a, d, &build->options, &build->x);
 		d->log = NULL;
 		for (size_t k = 0; k < log.messages.n; k++) {
-			if (!is_said(&said, &log.messages.v[k]))
-				diag_show(d, &log.messages.v[k]);
-			vec_push(a, &said.messages, log.messages.v[k]);
+			const struct diag_message *m = &log.messages.v[k];
+			if (!vec_any(const struct diag_message, other, &said.messages,
+				     str_eq(other->text, m->text) && other->at.line == m->at.line))
+				diag_show(d, m);
+			vec_push(a, &said.messages, *m);
 		}
 	}
 	bool is_for_host = good && b->list.v[0].x.bind.found.scope == BIND_HOST;

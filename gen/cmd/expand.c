@@ -305,20 +305,6 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 	return good && check_not_empty(d, pp, *main);
 }
 
-static bool use_signatures(struct arena *a, struct diag *d, struct targetfiles *files)
-{
-	unsigned n_errors = d->n_errors;
-	files->signatures = expand_signatures(a, d);
-	return d->n_errors == n_errors;
-}
-
-static bool check_class(struct arena *a, struct diag *d, const struct targetfile *program)
-{
-	return !img_is_32bit(str_dup(a, program->open_path)) ||
-	       diag_error(d, NULL, STR_FMT " is a 32-bit program, which is not supported: %s",
-			  STR_ARG(program->path), IMG_WHY_NOT_32BIT);
-}
-
 bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
 			struct expansion *x)
 {
@@ -328,23 +314,28 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 					 .made = arena_new(a, struct bind_made),
 					 .memory = arena_new(a, struct bind_memory)}};
 	program_init(&x->program);
-	if (req->exe) {
-		bool good = targetfiles_of_file(a, d, req->exe, &x->files) &&
-			    check_class(a, d, &x->files.list.v[0]) &&
-			    use_signatures(a, d, &x->files);
-		if (good && req->at)
-			x->files.list.v[0].path = str_from(req->at);
-		return good;
-	}
-	if (!req->pids.n)
+	if (!req->exe && !req->pids.n)
 		return true;
-	x->n_parents = proc_parents_first(PROCFS, req->pids.v, req->pids.n);
-	if (!proc_open(a, d, PROCFS, req->pids.v[0], &x->proc)) {
-		x->proc = NULL;
-		return false;
+	if (req->exe) {
+		if (!targetfiles_of_file(a, d, req->exe, &x->files))
+			return false;
+	} else {
+		x->n_parents = proc_parents_first(PROCFS, req->pids.v, req->pids.n);
+		if (!proc_open(a, d, PROCFS, req->pids.v[0], &x->proc)) {
+			x->proc = NULL;
+			return false;
+		}
+		targetfiles_of_proc(a, d, x->proc, &x->files);
 	}
-	targetfiles_of_proc(a, d, x->proc, &x->files);
-	return check_class(a, d, &x->files.list.v[0]) && use_signatures(a, d, &x->files);
+	struct targetfile *program = &x->files.list.v[0];
+	if (img_is_32bit(str_dup(a, program->open_path)))
+		return diag_error(d, NULL,
+				  STR_FMT " is a 32-bit program, which is not supported: %s",
+				  STR_ARG(program->path), IMG_WHY_NOT_32BIT);
+	unsigned n_errors = d->n_errors;
+	x->files.signatures = expand_signatures(a, d);
+	program->path = req->exe && req->at ? str_from(req->at) : program->path;
+	return d->n_errors == n_errors;
 }
 
 /** Of several processes the first one names the files: they must be those of the others. */

@@ -159,15 +159,13 @@ static void print_section(struct arena *a, const char *title, const cmd_words *l
 static void print_enums(struct arena *a, const struct enumconf *conf, const cmd_words *maps)
 {
 	cmd_words lines = {0};
-	for (size_t i = 0; i < maps->n; i++)
-		for (size_t k = 0; k < conf->entries.n; k++)
-			if (str_eqz(conf->entries.v[k].map, maps->v[i])) {
-				struct str type = conf->entries.v[k].type;
-				vec_push(a, &lines,
-					 arena_printf(a, "@%-10s enum " STR_FMT, maps->v[i],
-						      STR_ARG(type)));
-				break;
-			}
+	for (size_t i = 0; i < maps->n; i++) {
+		const struct enumconf_entry *e = enumconf_find(conf, str_from(maps->v[i]));
+		if (e)
+			vec_push(
+			    a, &lines,
+			    arena_printf(a, "@%-10s enum " STR_FMT, maps->v[i], STR_ARG(e->type)));
+	}
 	print_section(a, "ENUMS", &lines);
 }
 

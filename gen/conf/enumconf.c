@@ -2,28 +2,22 @@
 
 #include "conf/lines.h"
 
-static bool is_blank(char c)
+/** Takes the first word of @rest; empty at the end. */
+static struct str take_word(struct str *rest)
 {
-	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
-/** The next word of @line from *@pos on; empty at the end. */
-static struct str next_word(struct str line, size_t *pos)
-{
-	size_t i = *pos;
-	while (i < line.n && is_blank(line.p[i]))
-		i++;
-	size_t start = i;
+	size_t n = 0;
+	*rest = str_trim(*rest);
 	// Blanks inside template arguments belong to the name.
-	unsigned nest = 0;
-	for (; i < line.n && (nest || !is_blank(line.p[i])); i++) {
-		if (line.p[i] == '<')
-			nest++;
-		else if (line.p[i] == '>' && nest)
-			nest--;
+	for (unsigned nest = 0; n < rest->n; n++) {
+		char c = rest->p[n];
+		if (!nest && !str_trim((struct str){&c, 1}).n)
+			break;
+		nest += c == '<';
+		nest -= c == '>' && nest;
 	}
-	*pos = i;
-	return str_slice(line, start, i - start);
+	struct str word = str_slice(*rest, 0, n);
+	*rest = str_from_offset(*rest, n);
+	return word;
 }
 
 const struct enumconf_entry *enumconf_find(const struct enumconf *c, struct str map)
@@ -31,46 +25,39 @@ const struct enumconf_entry *enumconf_find(const struct enumconf *c, struct str 
 	return vec_find(const struct enumconf_entry, e, &c->entries, str_eq(e->map, map));
 }
 
-static bool parse_line(struct arena *a, struct diag *d, const struct lines *l, struct enumconf *ret)
+/** Where @word of the line is. */
+static struct diag_place place_of(const struct lines *l, struct str word)
 {
 	struct diag_place at = l->at;
-	struct str line = l->text, words[4];
-	size_t pos = 0, cols[4];
+	at.col = (unsigned)(word.p - at.source.p) + 1;
+	at.len = (unsigned)word.n;
+	return at;
+}
+
+static bool parse_line(struct arena *a, struct diag *d, const struct lines *l, struct enumconf *ret)
+{
+	struct str rest = l->text, words[4] = {0};
 	unsigned n = 0;
-	while (n < 4) {
-		words[n] = next_word(line, &pos);
-		cols[n] = (size_t)(words[n].p - at.source.p) + 1;
-		if (!words[n].n)
-			break;
-		// `enum x` is one name; the keyword says nothing that the table does not.
-		if (n != 1 || !str_eq(words[n], STR("enum")))
-			n++;
-	}
-	at.col = (unsigned)cols[n - 1];
-	at.len = (unsigned)words[n - 1].n;
+	// `enum x` is one name; the keyword says nothing that the table does not.
+	while (n < 4 && (words[n] = take_word(&rest)).n)
+		n += n != 1 || !str_eqz(words[n], "enum");
+	struct diag_place first = place_of(l, words[0]), last = place_of(l, words[n - 1]);
 	if (n == 1)
-		return diag_error(d, &at, "a table is MAP TYPE [PREFIX]: the type is missing");
+		return diag_error(d, &last, "a table is MAP TYPE [PREFIX]: the type is missing");
 	if (n == 4)
-		return diag_error(d, &at, "a table is MAP TYPE [PREFIX]: unexpected word");
+		return diag_error(d, &last, "a table is MAP TYPE [PREFIX]: unexpected word");
 	struct str map = words[0];
-	at.col = (unsigned)cols[0];
-	at.len = (unsigned)words[0].n;
-	if (map.p[0] == '@')
-		map = str_from_offset(map, 1);
+	str_take(&map, STR("@"));
 	if (!str_is_ident(map))
-		return diag_error(d, &at, "\"" STR_FMT "\" is not the name of a map",
+		return diag_error(d, &first, "\"" STR_FMT "\" is not the name of a map",
 				  STR_ARG(words[0]));
 	const struct enumconf_entry *before = enumconf_find(ret, map);
 	if (before && before->is_named)
 		return true; // the command line goes before the list
 	if (before)
-		return diag_error(d, &at, "map \"" STR_FMT "\" is listed twice", STR_ARG(map));
-	at.col = (unsigned)cols[1];
-	at.len = (unsigned)words[1].n;
-	struct enumconf_entry e = {map, words[1], {0}, at, false};
-	if (n == 3)
-		e.prefix = words[2];
-	vec_push(a, &ret->entries, e);
+		return diag_error(d, &first, "map \"" STR_FMT "\" is listed twice", STR_ARG(map));
+	vec_push(a, &ret->entries,
+		 (struct enumconf_entry){map, words[1], words[2], place_of(l, words[1]), false});
 	return true;
 }
 

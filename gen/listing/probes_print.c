@@ -24,15 +24,10 @@ void probes_add_text(struct strbuf *b, const char *before, struct str text, cons
 
 void probes_add_count(struct strbuf *b, size_t n, const char *what)
 {
-	char room[24], *end = room + sizeof(room), *digits = str_decimal(n, end);
 	if (n)
-		strbuf_add(b, digits, (size_t)(end - digits));
+		strbuf_addf(b, "%zu %s%s", n, what, n == 1 ? "" : "s");
 	else
-		strbuf_addz(b, "no");
-	strbuf_addc(b, ' ');
-	strbuf_addz(b, what);
-	if (n != 1)
-		strbuf_addc(b, 's');
+		strbuf_addf(b, "no %ss", what);
 }
 
 void probes_add_signature(struct strbuf *b, struct arena *a, const struct sdt_probe *p,

@@ -80,17 +80,13 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	if (!is_named(f, sym->name) || codeplace_is_piece(sym->name) ||
 	    (f->source.n && !dwsite_is_from(f->at->bin.src, sym->addr, f->source)))
 		return true;
-	if (!is_writable(sym->name, &name)) {
-		f->n_odd++;
-		return true;
-	}
-	if (sym->is_ifunc) {
-		f->n_ifuncs++;
-		return true;
-	}
-	// As _init and _fini: bpftrace ends when it is to attach to one.
-	if (!sym->size) {
-		f->n_unsized++;
+	// As _init and _fini: bpftrace ends when it is to attach to one without a size.
+	unsigned *lacks = !is_writable(sym->name, &name) ? &f->n_odd
+			  : sym->is_ifunc		 ? &f->n_ifuncs
+			  : !sym->size			 ? &f->n_unsized
+							 : NULL;
+	if (lacks) {
+		++*lacks;
 		return true;
 	}
 	if (!map_get(&f->owners, sym->name))
@@ -199,21 +195,16 @@ static bool find_all(struct finder *f)
 
 // --- what is shown of them ---
 
-static bool is_signed(struct ctype *t)
-{
-	t = ctype_strip(t);
-	return t && t->is_signed;
-}
-
 static struct skeleton_field *push_field(struct skeleton *sk, struct skeleton_probe *p,
 					 const struct probearg *arg, struct safe_word value,
 					 bool is_readable)
 {
 	struct skeleton_field *f = &p->fields[p->n_fields++];
 	struct probearg *own = arena_new(sk->arena, struct probearg);
+	const struct ctype *t = ctype_strip(arg->type);
 	*own = *arg;
 	own->size = 8; // of the register
-	own->is_signed = is_signed(arg->type);
+	own->is_signed = t && t->is_signed;
 	f->arg = own;
 	f->value = value;
 	skeleton_shape_field(sk, f, is_readable);
