@@ -172,10 +172,10 @@ static char letter_of(size_t i)
 	return (char)(i < 26 ? 'a' + (int)i : 'A' + (int)i - 26);
 }
 
-/** An option that the program of the build needs, and no other gets. */
-static const char *unsafe_of(const struct expansion *x)
+/** In hex. */
+static const char *build_id(struct arena *a, const struct expansion *x)
 {
-	return x->bind.found.unsafe ? "--unsafe" : "''";
+	return str_dup(a, str_hex(a, x->files.list.v[0].bin.img->build_id));
 }
 
 /** Its functions that know the builds: `builds` lists them, `choose` sets $build to the letter of the file's, and $unsafe. */
@@ -183,8 +183,7 @@ static void write_builds(struct arena *a, const struct expansion *x, size_t n, s
 {
 	code_z(out, "builds() {\n");
 	for (size_t i = 0; i < n; i++) {
-		const char *id = str_dup(a, str_hex(a, x[i].files.list.v[0].bin.img->build_id));
-		code_f(out, "\tprintf '%%s %%s\\n' %s ", id);
+		code_f(out, "\tprintf '%%s %%s\\n' %s ", build_id(a, &x[i]));
 		code_shell(out, x[i].files.list.v[0].open_path);
 		code_z(out, "\n");
 	}
@@ -195,14 +194,14 @@ static void write_builds(struct arena *a, const struct expansion *x, size_t n, s
 		       "\tfound=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n"
 		       "')\n"
 		       "\t[ \"$found\" != %s ] || { build=%c unsafe=%s && return; }\n",
-		       img->build_id_off, img->build_id.n, str_dup(a, str_hex(a, img->build_id)),
-		       letter_of(i), unsafe_of(&x[i]));
+		       img->build_id_off, img->build_id.n, build_id(a, &x[i]), letter_of(i),
+		       x[i].bind.found.unsafe ? "--unsafe" : "''");
 	}
 	if (n == 1)
 		code_f(out,
 		       "\trefuse \"$file is not the build that this script is for (build ID "
 		       "%s)\"\n}\n",
-		       str_dup(a, str_hex(a, x->files.list.v[0].bin.img->build_id)));
+		       build_id(a, x));
 	else
 		code_z(out, "\trefuse \"$file is none of the builds that this script is for "
 			    "(--builds lists them)\"\n}\n");
@@ -227,10 +226,8 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		    "# Made by btgen bundle.\n"
 		    "file=");
 	code_shell(out, x->files.list.v[0].path);
-	code_f(out,
-	       "\nversion=%u.%u\n"
-	       "bpftrace=${BPFTRACE:-bpftrace}\n",
-	       req->given.version / 1000, req->given.version % 1000);
+	code_f(out, "\nversion=" DIALECT_FMT "\nbpftrace=${BPFTRACE:-bpftrace}\n",
+	       DIALECT_ARG(req->given.version));
 	write_builds(a, x, n, out);
 	code_z(out, read_line);
 	code_z(out, "[ -r \"$file\" ] || refuse \"there is no $file here\"\nchoose\n");
@@ -328,8 +325,7 @@ static void write_conditions(struct arena *a, const struct expand_request *req,
 	struct json j = {.out = out};
 	strbuf_adds(out, STR("\n// btgen "));
 	json_open(&j, NULL, '{');
-	json_printf(&j, "version", "\"%u.%u\"", req->given.version / 1000,
-		    req->given.version % 1000);
+	json_printf(&j, "version", "\"" DIALECT_FMT "\"", DIALECT_ARG(req->given.version));
 	if (x->files.list.n) {
 		const struct img *img = x->files.list.v[0].bin.img;
 		json_str(&j, "file", x->files.list.v[0].path);
@@ -392,7 +388,7 @@ static bool write_bundle(struct arena *a, struct diag *d, const struct expand_re
 			return diag_error(d, NULL,
 					  STR_FMT " has no build ID: relink it with -Wl,--build-id",
 					  STR_ARG(x[i].files.list.v[0].open_path));
-	const char *end = str_dup(a, str_hex(a, x->files.list.v[0].bin.img->build_id));
+	const char *end = build_id(a, x);
 	struct code text = {0};
 	write_head(a, req, x, n, &text);
 	if (n > 1) {

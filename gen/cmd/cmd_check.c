@@ -6,6 +6,7 @@
 #include "lock/lock.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
+#include "dialect/dialect.h"
 #include "record/shape.h"
 
 /** 0.17,0.23 */
@@ -57,8 +58,8 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	if (status >= 0 || (!req->lock && !req->against))
 		return status;
 	if (req->versions.n > 1)
-		return cmd_usage_error("--lock and --against need one version: --for %u.%u",
-				       req->given.version / 1000, req->given.version % 1000);
+		return cmd_usage_error("--lock and --against need one version: --for " DIALECT_FMT,
+				       DIALECT_ARG(req->given.version));
 	if (req->lock && req->against)
 		return cmd_usage_error("give --lock or --against, not both");
 	if (!req->exe && !req->pids.n)
@@ -192,8 +193,7 @@ static bool check_versions(struct arena *a, struct diag *d, const struct expand_
 		d->log = &log;
 		good &= expand(a, d, &one, x);
 		d->log = NULL;
-		merge(a, &all, &log,
-		      arena_printf(a, "%u.%u", one.given.version / 1000, one.given.version % 1000));
+		merge(a, &all, &log, arena_printf(a, DIALECT_FMT, DIALECT_ARG(one.given.version)));
 	}
 	show_merged(d, &all, req->versions.n);
 	return good;

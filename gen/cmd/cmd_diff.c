@@ -65,9 +65,8 @@ static int parse(int argc, char **argv, struct options *o)
 		return status;
 	o->before.path = argv[optind++];
 	o->after.path = argv[optind++];
-	for (; optind < argc; optind++)
-		vec_push(o->arena, &o->req.sources,
-			 (struct expand_source){argv[optind], false, NULL});
+	for (; status < 0 && optind < argc; optind++)
+		status = expand_take_script(o, argv[optind]);
 	return status;
 }
 
@@ -103,8 +102,7 @@ static bool add_script(struct options *o, struct expand_source *script, struct b
 static bool read_scripts(struct options *o)
 {
 	bool good = true;
-	for (size_t i = 0; i < o->req.sources.n; i++) {
-		struct expand_source *script = &o->req.sources.v[i];
+	vec_each(struct expand_source, script, &o->req.sources) {
 		unsigned n_errors = o->diag->n_errors;
 		if (!add_script(o, script, &o->before)) {
 			good = false;
@@ -120,8 +118,7 @@ static bool read_scripts(struct options *o)
 static void print_text(const struct options *o, const struct lock_differences *ds)
 {
 	struct strbuf b = {0};
-	for (size_t i = 0; i < ds->list.n; i++) {
-		const struct lock_difference *d = &ds->list.v[i];
+	vec_each(const struct lock_difference, d, &ds->list) {
 		strbuf_add_printable(&b, d->text);
 		for (size_t k = 0; k < d->fact->scripts.n; k++) {
 			strbuf_addz(&b, k ? ", " : "  [used by ");
@@ -178,8 +175,7 @@ static void print_json(struct options *o, const struct lock_differences *ds)
 	struct strbuf b = {0};
 	struct json j = {.out = &b};
 	json_open(&j, NULL, '[');
-	for (size_t i = 0; i < ds->list.n; i++) {
-		const struct lock_difference *d = &ds->list.v[i];
+	vec_each(const struct lock_difference, d, &ds->list) {
 		json_line(&j, "");
 		json_open(&j, NULL, '{');
 		json_str(&j, "change", change_text(a, d));

@@ -7,7 +7,6 @@
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "doctor/machine.h"
-#include "doctor/process.h"
 #include "dialect/dialect.h"
 
 struct options {

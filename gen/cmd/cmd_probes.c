@@ -11,7 +11,6 @@
 #include "elf/debugfile.h"
 #include "dialect/dialect.h"
 #include "lang/vocabulary.h"
-#include "listing/lines_print.h"
 #include "listing/probes_print.h"
 #include "probe/attachable.h"
 #include "run/bpftrace.h"
@@ -85,8 +84,7 @@ static void add_process(struct listing *l, int pid)
 	if (!proc_open(l->arena, l->diag, PROCFS, pid, &p))
 		return;
 	l->n_processes++;
-	for (size_t i = 0; i < p->files.n; i++) {
-		const struct proc_file *f = &p->files.v[i];
+	vec_each(const struct proc_file, f, &p->files) {
 		struct diag_place at = {.file = f->path};
 		const char *path = str_dup(l->arena, f->open_path);
 		if (!f->open_path.n)
@@ -139,8 +137,7 @@ static bool matches(struct listing *l, const struct sdt_probe *p)
 	strbuf_adds(&l->out, p->provider);
 	strbuf_addc(&l->out, ':');
 	strbuf_adds(&l->out, p->name);
-	for (size_t i = 0; i < l->patterns.n; i++) {
-		struct pattern *pattern = &l->patterns.v[i];
+	vec_each(struct pattern, pattern, &l->patterns) {
 		if (!str_eq(pattern->text, p->name) && !str_glob(pattern->text, p->name) &&
 		    !str_glob(pattern->text, strbuf_str(&l->out)))
 			continue;
@@ -202,7 +199,7 @@ static void read_counter(const struct probes_file *f, const struct sdt_probe *p,
 			 struct probes_extra *x)
 {
 	uint16_t value;
-	uint64_t semaphore = probes_semaphore(p);
+	uint64_t semaphore = sdt_semaphore(p);
 	if (!semaphore || mem < 0 || !file_read_at(mem, &value, sizeof(value), semaphore + f->bias))
 		return;
 	x->has_counter = true;
@@ -244,14 +241,6 @@ static void find_extra(struct listing *l, struct probes_file *f)
 		close(mem);
 }
 
-static bool is_all_known(const struct probeargs *pa)
-{
-	for (size_t i = 0; i < pa->n_args; i++)
-		if (!pa->args[i].type)
-			return false;
-	return true;
-}
-
 /**
  * A short list reads no separate debug file, which can have hundreds of megabytes. That of @img, if it is
  * here (no server is asked), or NULL.
@@ -270,8 +259,7 @@ static void print_short(struct listing *l)
 	bool first = true;
 	struct img *unread = NULL;
 	struct arena scratch = {0};
-	for (size_t i = 0; i < l->files.n; i++) {
-		struct probes_file *f = &l->files.v[i];
+	vec_each(struct probes_file, f, &l->files) {
 		if (!f->probes.n_probes)
 			continue;
 		if (l->n_processes || l->files.n > 1)
@@ -285,7 +273,8 @@ static void print_short(struct listing *l)
 			probeargs_read(&f->bin, l->signatures, p, &x.args);
 			find_attachable(l, f, p, &x);
 			probes_print_line(stdout, &l->out, &scratch, p, &x);
-			all_known &= is_all_known(&x.args);
+			for (size_t i = 0; i < x.args.n_args; i++)
+				all_known &= x.args.args[i].type != NULL;
 			arena_reset(&scratch);
 		}
 		if (!all_known && !unread)
@@ -315,8 +304,7 @@ static void warn_of_moved_code(struct listing *l)
 
 static void list_lines(struct listing *l)
 {
-	for (size_t i = 0; i < l->lines.n; i++) {
-		const struct source_lines *lines = &l->lines.v[i];
+	vec_each(const struct source_lines, lines, &l->lines) {
 		bool found = false;
 		for (size_t k = 0; k < l->files.n && !found; k++)
 			found =

@@ -127,8 +127,7 @@ static struct str list_attached(struct arena *a, const struct bind *b)
 	struct str list = {0};
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct script_clause *c = b->found.script.clauses.v[i];
-		for (size_t k = 0; k < c->attach.n; k++) {
-			const struct script_attach *at = &c->attach.v[k];
+		vec_each(const struct script_attach, at, &c->attach) {
 			if (at->provider->whose == OF_TRACE)
 				continue;
 			struct str name = name_of(a, at);
@@ -200,8 +199,7 @@ static cost_names list_cost_names(struct arena *a, const struct bind *b)
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct script_clause *c = b->found.script.clauses.v[i];
 		const struct attach_clause *bound = b->found.clauses[i];
-		for (size_t k = 0; k < c->attach.n; k++) {
-			const struct script_attach *at = &c->attach.v[k];
+		vec_each(const struct script_attach, at, &c->attach) {
 			bool is_usdt = at->provider->place == PLACE_USDT;
 			for (size_t m = 0; is_usdt && m < bound->probes.n; m++)
 				add_usdt_cost(&list, b, at, &bound->probes.v[m]);
@@ -584,8 +582,7 @@ static bool refuse_builds(struct builds *b)
 		   "%zu builds of the program are running, and the script is for the whole host: "
 		   "give the PIDs of one build",
 		   b->list.n);
-	for (size_t i = 0; i < b->list.n; i++) {
-		struct build *build = &b->list.v[i];
+	vec_each(struct build, build, &b->list) {
 		const char *id = short_build(a, &build->x), *pids = "";
 		for (size_t k = 0; k < build->options.req.pids.n; k++)
 			pids = arena_printf(a, "%s %d", pids, build->options.req.pids.v[k]);
@@ -610,8 +607,7 @@ static bool expand_builds(struct builds *b)
 		d->log = &log;
 		good &= expand(a, d, &build->options, &build->x);
 		d->log = NULL;
-		for (size_t k = 0; k < log.messages.n; k++) {
-			const struct diag_message *m = &log.messages.v[k];
+		vec_each(const struct diag_message, m, &log.messages) {
 			if (!vec_any(const struct diag_message, other, &said.messages,
 				     str_eq(other->text, m->text) && other->at.line == m->at.line))
 				diag_show(d, m);

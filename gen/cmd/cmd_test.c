@@ -58,8 +58,7 @@ struct session {
 static struct str spell_log(struct arena *a, const struct diag_log *log)
 {
 	struct strbuf b = {0};
-	for (size_t i = 0; i < log->messages.n; i++) {
-		const struct diag_message *m = &log->messages.v[i];
+	vec_each(const struct diag_message, m, &log->messages) {
 		if (m->at.file.n)
 			strbuf_addf(&b, STR_FMT ":%u: ", STR_ARG(m->at.file), m->at.line);
 		strbuf_addf(&b, STR_FMT "\n", STR_ARG(m->text));

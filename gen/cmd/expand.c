@@ -20,10 +20,7 @@
 
 static bool has_pid(const struct expand_request *req, int pid)
 {
-	for (size_t i = 0; i < req->pids.n; i++)
-		if (req->pids.v[i] == pid)
-			return true;
-	return false;
+	return vec_any(const int, p, &req->pids, *p == pid);
 }
 
 static void add_pid(struct expand_request *req, int pid)

@@ -85,28 +85,19 @@ struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles 
 	return ret;
 }
 
-/** Bytes that the variables with addresses of structs take, and what is read with them. */
-static unsigned addresses_size(const struct shape *s)
-{
-	enum { EACH = 16 };
-	unsigned n = 0;
-	for (size_t i = 0; i < s->n_fields; i++)
-		n += value_has_parts(&s->fields[i].value);
-	return n * EACH;
-}
-
 unsigned trace_strlen(const struct shapes *all, unsigned version)
 {
-	enum { NUMBER = 8, COMM = 16 };
+	enum { NUMBER = 8, COMM = 16, ADDRESS = 16 }; // with what is read with it, of a struct
 	unsigned least = UINT_MAX;
-	for (size_t i = 0; i < all->list.n; i++) {
+	vec_each(const struct shape, s, &all->list) {
 		size_t numbers, texts; // each with KEY behind it, the first one with KEY in front
-		shape_count(all, &all->list.v[i], &numbers, &texts);
-		if (all->list.v[i].style == SHAPE_KEY)
+		shape_count(all, s, &numbers, &texts);
+		if (s->style == SHAPE_KEY)
 			continue;
 		// KEY is looked up in its map by a key that is there, too.
 		unsigned bytes = (unsigned)(NUMBER * (numbers + texts + 2) + COMM);
-		bytes += addresses_size(&all->list.v[i]);
+		for (size_t i = 0; i < s->n_fields; i++)
+			bytes += ADDRESS * value_has_parts(&s->fields[i].value);
 		unsigned n = dialect_printed_strlen(version, (unsigned)texts - 1, bytes);
 		if (texts > 1 && n < least)
 			least = n;

@@ -629,8 +629,7 @@ static void put_tail(const void *state, struct strbuf *out)
 
 static void note_missed(const struct timeline *t, struct diag *d)
 {
-	for (size_t i = 0; i < t->rules.list.n; i++) {
-		const struct rule *rule = &t->rules.list.v[i];
+	vec_each(const struct rule, rule, &t->rules.list) {
 		if (rule->is_missed && !rule->is_used)
 			diag_note(d, NULL,
 				  "no record of " STR_FMT " has the fields of its track: \"" STR_FMT

@@ -42,10 +42,7 @@ static bool check_semaphores(struct diag *d, const struct privilege *p, const st
 		const struct attach_clause *c = b->found.clauses[i];
 		for (size_t k = 0; k < c->probes.n; k++) {
 			const struct sdt_probe *probe = c->probes.v[k].probe;
-			bool has_semaphore = false;
-			for (size_t n = 0; n < probe->n_sites; n++)
-				has_semaphore |= probe->sites[n].semaphore != 0;
-			if (has_semaphore)
+			if (sdt_semaphore(probe))
 				return diag_error(
 				    d, NULL,
 				    STR_FMT ":" STR_FMT " would never fire: bpftrace " DIALECT_FMT

@@ -47,8 +47,7 @@ void findings_print_json(const struct findings *f, FILE *out)
 	struct strbuf b = {0};
 	struct json j = {.out = &b};
 	json_open(&j, NULL, '[');
-	for (size_t i = 0; i < f->list.n; i++) {
-		const struct finding *x = &f->list.v[i];
+	vec_each(const struct finding, x, &f->list) {
 		json_line(&j, "");
 		json_open(&j, NULL, '{');
 		json_str(&j, "about", str_from(x->about));

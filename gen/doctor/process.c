@@ -1,4 +1,4 @@
-#include "doctor/process.h"
+#include "doctor/machine.h"
 
 #include "elf/debugfile.h"
 #include "elf/debugpackage.h"
@@ -159,8 +159,7 @@ static void examine_file(struct examination *x, const struct proc_file *f)
 
 static void examine_files(struct examination *x)
 {
-	for (size_t i = 0; i < x->proc->files.n; i++) {
-		const struct proc_file *f = &x->proc->files.v[i];
+	vec_each(const struct proc_file, f, &x->proc->files) {
 		if (!f->open_path.n)
 			finding_add(x->out, FINDING_WARNING, "file", NULL,
 				    STR_FMT " of the process cannot be opened", STR_ARG(f->path));

@@ -1,4 +1,4 @@
-#include "listing/lines_print.h"
+#include "listing/probes_print.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -82,11 +82,3 @@ void probes_print_line(FILE *out, struct strbuf *b, struct arena *scratch,
 	fwrite(b->p, 1, b->n, out);
 	strbuf_clear(b);
 }
-
-uint64_t probes_semaphore(const struct sdt_probe *p)
-{
-	for (size_t i = 0; i < p->n_sites; i++)
-		if (p->sites[i].semaphore)
-			return p->sites[i].semaphore;
-	return 0;
-}

@@ -61,7 +61,21 @@ void probes_add_signature(struct strbuf *b, struct arena *a, const struct sdt_pr
 			  const struct probeargs *pa);
 /** The line above the probes of @f; behind an empty one if it is not the @first. */
 void probes_add_file(struct strbuf *b, const struct probes_file *f, bool first);
-/** The probe's own semaphore is that of its first site that has one; sites can differ. 0: none. */
-uint64_t probes_semaphore(const struct sdt_probe *p);
+
+/** lines_print.c, `bpftrace.sh -l WHO FILE:LINE[-LINE]`: the source lines that can be probed. */
+struct source_lines {
+	struct str text; /**< as it was given */
+	struct str file;
+	unsigned first, last;
+};
+
+/** `FILE:100` or `FILE:100-140`; false: it is neither. */
+bool lines_print_parse(struct str text, struct source_lines *ret);
+/**
+ * Prints those of @lines that have code in @bin, with their functions, @verbose: and addresses. Errors but
+ * that @bin does not have the source file; then false.
+ */
+bool lines_print(struct arena *a, struct diag *d, struct binary *bin,
+		 const struct source_lines *lines, bool verbose);
 
 #endif

@@ -63,7 +63,7 @@ static void add_site(struct strbuf *b, const struct probesite *s)
 
 static void add_semaphore(struct strbuf *b, const struct sdt_probe *p, const struct probes_extra *x)
 {
-	uint64_t semaphore = probes_semaphore(p);
+	uint64_t semaphore = sdt_semaphore(p);
 	if (!semaphore)
 		return;
 	strbuf_addz(b, "    semaphore ");

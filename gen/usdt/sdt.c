@@ -331,3 +331,11 @@ bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct s
 	}
 	return found;
 }
+
+uint64_t sdt_semaphore(const struct sdt_probe *p)
+{
+	for (size_t i = 0; i < p->n_sites; i++)
+		if (p->sites[i].semaphore)
+			return p->sites[i].semaphore;
+	return 0;
+}

@@ -70,6 +70,8 @@ struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, str
 struct sdt_probe *sdt_find_named(const struct sdt_list *list, struct str provider, struct str name);
 /** How many different places the sites of a probe have for their arguments. */
 unsigned sdt_count_places(struct arena *a, const struct sdt_probe *p);
+/** The probe's own semaphore is that of its first site that has one; sites can differ. 0: none. */
+uint64_t sdt_semaphore(const struct sdt_probe *p);
 /**
  * For "did you mean": the probe nearest to what was asked for, if it is nearer than *@best (start
  * with UINT_MAX; a walk over several files keeps it). Also finds the right name under another
