@@ -136,9 +136,11 @@ static const struct cmd_option list[] = {
     {0},
 };
 
-static int prepare(void *ctx, char **names, int n)
+static const struct cmd_options options = {.usage = usage, .list = list};
+
+/** The tables that @names and the list are; -1, or the exit status. */
+static int read_names(struct enums_cmd *cmd, char **names, int n)
 {
-	struct enums_cmd *cmd = ctx;
 	struct arena *a = cmd->source.arena;
 	struct diag *d = cmd->source.diag;
 	if (!cmd->file && n == 0)
@@ -149,15 +151,13 @@ static int prepare(void *ctx, char **names, int n)
 	return !cmd->file || enumconf_load(a, d, cmd->file, &cmd->conf) ? -1 : CMD_INPUT;
 }
 
-static int run(void *ctx, char **names, int n_names)
+static bool run(struct enums_cmd *cmd)
 {
-	struct enums_cmd *cmd = ctx;
 	struct cmd_source *s = &cmd->source;
 	size_t n;
 	struct table *tables = arena_array(s->arena, struct table, cmd->conf.entries.n);
-	(void)names, (void)n_names; // they are in cmd->conf
-	if (!collect(s, &cmd->conf, tables, &n))
-		return CMD_INPUT;
+	if (!cmd_source_open(s) || !collect(s, &cmd->conf, tables, &n))
+		return false;
 	struct strbuf b = {0};
 	struct code script = {0};
 	if (cmd->json)
@@ -168,13 +168,17 @@ static int run(void *ctx, char **names, int n_names)
 				  cmd->json ? strbuf_str(&b) : code_str(&script));
 	strbuf_fini(&b);
 	code_fini(&script);
-	return good ? CMD_OK : CMD_INPUT;
+	return good;
 }
 
 int cmd_enums(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	static const struct cmd_source_command command = {
-	    {.usage = usage, .list = list}, "enums", prepare, run};
 	struct enums_cmd cmd = {.source = {.arena = a, .diag = d}};
-	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
+	int status = cmd_source_read(&cmd.source, &options, "enums", argc, argv);
+	if (status < 0)
+		status = read_names(&cmd, argv + optind, argc - optind);
+	if (status < 0)
+		status = run(&cmd) ? CMD_OK : CMD_INPUT;
+	cmd_source_close(&cmd.source);
+	return status;
 }

@@ -14,10 +14,10 @@ int cmd_source_take_pid(void *source, const char *value)
 
 static void add_image(struct cmd_source *s, struct img *img)
 {
-	dwtypes_add(&s->images, dwsrc_new(img));
-	struct typenote *kept = typenote_read(img);
-	if (kept)
-		vec_push(s->arena, &s->kept, kept);
+	struct binary b;
+	binary_init(&b, img);
+	dwtypes_add(&s->images, b.src);
+	vec_push(s->arena, &s->binaries, b);
 }
 
 /** The executable must be readable; a library that is not costs only its own types. */
@@ -58,8 +58,7 @@ static bool add_btf(struct cmd_source *s, const char *name)
 	       kbtf_open_split(s->kernel, module, &s->module);
 }
 
-/** Opens everything that was asked for; an error is said. */
-static bool open_all(struct cmd_source *s)
+bool cmd_source_open(struct cmd_source *s)
 {
 	struct img *img;
 	for (size_t i = 0; i < s->files.n; i++) {
@@ -73,8 +72,9 @@ static bool open_all(struct cmd_source *s)
 			return false;
 	if (s->images.images.n)
 		lookup_add(&s->lookup, &s->images.source);
-	for (size_t i = 0; i < s->kept.n; i++)
-		lookup_add(&s->lookup, typenote_source(s->kept.v[i]));
+	vec_each(struct binary, b, &s->binaries)
+		if (binary_types(b))
+			lookup_add(&s->lookup, typenote_source(b->types));
 	if (!s->btf)
 		return true;
 	if (!add_btf(s, s->btf))
@@ -83,37 +83,25 @@ static bool open_all(struct cmd_source *s)
 	return true;
 }
 
-static void close_all(struct cmd_source *s)
+void cmd_source_close(struct cmd_source *s)
 {
-	for (size_t i = 0; i < s->kept.n; i++)
-		typenote_free(s->kept.v[i]);
 	kbtf_close(s->module);
 	kbtf_close(s->kernel);
-	for (size_t i = s->images.images.n; i-- > 0;) {
-		struct dwsrc *src = s->images.images.v[i];
-		img_close(src->img);
-	}
+	vec_each(struct binary, b, &s->binaries)
+		binary_close(b);
 	if (s->proc)
 		proc_close(s->proc);
 }
 
-int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, void *ctx, int argc,
+int cmd_source_read(struct cmd_source *s, const struct cmd_options *o, const char *what, int argc,
 		    char **argv)
 {
 	lookup_init(&s->lookup, s->arena, s->diag);
 	dwtypes_init(&s->images, s->arena, s->diag);
-	int status = cmd_read_options(&cmd->options, s->arena, argc, argv, ctx);
-	char **names = argv + optind;
-	int n = argc - optind;
+	int status = cmd_read_options(o, s->arena, argc, argv, s);
 	if (status < 0 && !s->files.n && !s->pids.n && !s->btf)
-		status = cmd_usage_error("give a source of %s: -p PID, -x FILE or --btf FILE",
-					 cmd->what);
+		return cmd_usage_error("give a source of %s: -p PID, -x FILE or --btf FILE", what);
 	if (status < 0 && s->pids.n > 1)
-		status = cmd_usage_error("-p: one process at a time");
-	if (status < 0)
-		status = cmd->prepare(ctx, names, n);
-	if (status < 0)
-		status = open_all(s) ? cmd->run(ctx, names, n) : CMD_INPUT;
-	close_all(s);
+		return cmd_usage_error("-p: one process at a time");
 	return status;
 }

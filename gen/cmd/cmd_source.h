@@ -6,8 +6,10 @@
  * come first.
  *
  *	struct mine { struct cmd_source source; ... } mine = {.source = {.arena = a, .diag = d}};
- *	static const struct cmd_source_command command = {{.usage = usage, .list = list}, "types", prepare, run};
- *	return cmd_source_main(&mine.source, &command, &mine, argc, argv);
+ *	int status = cmd_source_read(&mine.source, &options, "types", argc, argv);
+ *	if (status < 0)
+ *		status = cmd_source_open(&mine.source) ? run(&mine) : CMD_INPUT;
+ *	cmd_source_close(&mine.source);
  */
 #ifndef CMD_CMD_SOURCE_H
 #define CMD_CMD_SOURCE_H
@@ -18,6 +20,7 @@
 #include "ctype/lookup.h"
 #include "btf/kbtf.h"
 #include "btf/typenote.h"
+#include "probe/binary.h"
 #include "dwarf/dwtypes.h"
 
 struct cmd_source {
@@ -29,7 +32,7 @@ struct cmd_source {
 	const char *out;	     /**< -o or NULL */
 	struct lookup lookup;	     /**< what was opened */
 	struct dwtypes images;	     /**< of -x and -p, a source of the same */
-	VEC(struct typenote *) kept; /**< what strip left of theirs, after them */
+	VEC(struct binary) binaries; /**< the same, with what strip left */
 	struct proc *proc;
 	struct kbtf *kernel, *module;
 };
@@ -47,17 +50,11 @@ struct cmd_source {
 
 int cmd_source_take_pid(void *source, const char *value);
 
-struct cmd_source_command {
-	struct cmd_options options;
-	const char *what; /**< "types", for messages */
-	/** Looks at the operands before anything is opened; -1, or an exit status. */
-	int (*prepare)(void *ctx, char **names, int n);
-	/** Does it, with s->lookup; returns the exit status. */
-	int (*run)(void *ctx, char **names, int n);
-};
-
-/** A command from its options to its exit status. @s, which is all zeroes, is part of @ctx. */
-int cmd_source_main(struct cmd_source *s, const struct cmd_source_command *cmd, void *ctx, int argc,
+/** Reads the options of the command whose first member is @s, which is asked for @what; -1, or the exit status. */
+int cmd_source_read(struct cmd_source *s, const struct cmd_options *o, const char *what, int argc,
 		    char **argv);
+/** Opens everything that was asked for, for s->lookup; false after an error. */
+bool cmd_source_open(struct cmd_source *s);
+void cmd_source_close(struct cmd_source *s);
 
 #endif

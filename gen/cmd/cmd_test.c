@@ -10,8 +10,6 @@
 #include "doctor/allowed.h"
 #include "run/bpftrace.h"
 #include "suite/cases.h"
-#include "suite/report.h"
-#include "suite/tracing.h"
 
 struct options {
 	struct expand_request req; // -x, -D, -I, for each case

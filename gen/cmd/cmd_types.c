@@ -183,7 +183,7 @@ static void print_names_json(struct strbuf *b, const struct map *names)
 	json_close_lines(&j);
 }
 
-static int list_names(struct types_cmd *cmd, char **patterns, int n)
+static bool list_names(struct types_cmd *cmd, char **patterns, int n)
 {
 	struct cmd_source *s = &cmd->source;
 	struct list l = {.cmd = cmd, .patterns = patterns, .n = n};
@@ -199,7 +199,7 @@ static int list_names(struct types_cmd *cmd, char **patterns, int n)
 		any = diag_error(s->diag, NULL, "no type matches '%s'", patterns[i]);
 	any = any && outfile_write(s->arena, s->diag, s->out, strbuf_str(&b));
 	strbuf_fini(&b);
-	return any ? CMD_OK : CMD_INPUT;
+	return any;
 }
 
 /** Finds the function of --at and with it the unit that is preferred. */
@@ -250,12 +250,11 @@ static bool add_type(struct types_cmd *cmd, struct output *o, struct str name)
 	return true;
 }
 
-static int run(void *ctx, char **names, int n)
+static bool run(struct types_cmd *cmd, char **names, int n)
 {
-	struct types_cmd *cmd = ctx;
 	struct cmd_source *s = &cmd->source;
-	if (cmd->at && !prefer(cmd))
-		return CMD_INPUT;
+	if (!cmd_source_open(s) || (cmd->at && !prefer(cmd)))
+		return false;
 	if (cmd->list)
 		return list_names(cmd, names, n);
 	struct closure_options opt = {
@@ -285,7 +284,7 @@ static int run(void *ctx, char **names, int n)
 	strbuf_fini(&b);
 	code_fini(&text);
 	kbtf_close(cmd->running);
-	return good ? CMD_OK : CMD_INPUT;
+	return good;
 }
 
 static int take_follow(void *ctx, const char *value)
@@ -319,23 +318,22 @@ static const struct cmd_option list[] = {
     {0},
 };
 
-static int prepare(void *ctx, char **names, int n)
-{
-	const struct types_cmd *cmd = ctx;
-	(void)names;
-	if (cmd->list &&
-	    (cmd->at || cmd->follow || cmd->asserts || cmd->bpftrace || cmd->keep_going))
-		return cmd_usage_error("-l lists names only: it excludes --at, --follow, --assert, "
-				       "--bpftrace and --keep-going");
-	if (cmd->json && (cmd->asserts || cmd->bpftrace))
-		return cmd_usage_error("--json excludes --assert and --bpftrace, which are for C");
-	return n || cmd->list ? -1 : cmd_usage_error("give names of types");
-}
+static const struct cmd_options options = {.usage = usage, .list = list};
 
 int cmd_types(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	static const struct cmd_source_command command = {
-	    {.usage = usage, .list = list}, "types", prepare, run};
 	struct types_cmd cmd = {.source = {.arena = a, .diag = d}};
-	return cmd_source_main(&cmd.source, &command, &cmd, argc, argv);
+	int status = cmd_source_read(&cmd.source, &options, "types", argc, argv), n = argc - optind;
+	if (status >= 0)
+		return status;
+	if (cmd.list && (cmd.at || cmd.follow || cmd.asserts || cmd.bpftrace || cmd.keep_going))
+		return cmd_usage_error("-l lists names only: it excludes --at, --follow, --assert, "
+				       "--bpftrace and --keep-going");
+	if (cmd.json && (cmd.asserts || cmd.bpftrace))
+		return cmd_usage_error("--json excludes --assert and --bpftrace, which are for C");
+	if (!n && !cmd.list)
+		return cmd_usage_error("give names of types");
+	status = run(&cmd, argv + optind, n) ? CMD_OK : CMD_INPUT;
+	cmd_source_close(&cmd.source);
+	return status;
 }

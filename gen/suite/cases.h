@@ -54,4 +54,42 @@ bool suite_read(struct arena *a, struct diag *d, const char *path, struct suite 
 const struct expect *judge_find_missing(struct arena *a, const struct suite_case *c,
 					struct str output, const char **why);
 
+// tracing.c: one case, traced by btgen itself: its program, what is run besides, the time that it may take.
+
+/** What has come of it. */
+struct tracing {
+	const char *why; /**< it did not work; NULL: it did */
+	struct str output;
+	struct str messages; /**< of btgen, and what the program has printed */
+	double seconds;
+};
+
+/**
+ * Runs @c with `@btgen run`; @options are further words for that, ending in NULL. What it starts has ended when this returns,
+ * but for what the program itself leaves behind.
+ */
+void tracing_run(struct arena *a, const char *btgen, const char *const *options,
+		 const struct suite_case *c, struct tracing *ret);
+
+// report.c: results of cases as TAP (testanything.org), as they come, and as JUnit's XML, at the end.
+
+struct report_result {
+	struct str name;
+	const char *file;
+	const char *skipped; /**< why; or NULL */
+	const char *why;     /**< it has failed; or NULL */
+	struct str more;     /**< lines that help to see why, in the report below it */
+	double seconds;
+};
+
+struct report {
+	VEC(struct report_result) results;
+};
+
+void report_begin(size_t n);
+/** Prints @r, and keeps it, in @a. */
+void report_add(struct arena *a, struct report *all, const struct report_result *r);
+size_t report_count_failures(const struct report *all);
+struct str report_junit(struct arena *a, const struct report *all);
+
 #endif

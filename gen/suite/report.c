@@ -1,4 +1,4 @@
-#include "suite/report.h"
+#include "suite/cases.h"
 
 #include <stdio.h>
 

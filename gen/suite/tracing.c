@@ -1,4 +1,4 @@
-#include "suite/tracing.h"
+#include "suite/cases.h"
 
 #include <errno.h>
 #include <fcntl.h>
