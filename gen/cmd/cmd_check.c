@@ -116,7 +116,7 @@ struct shared {
 /** What makes two messages one: all that is said, but for the number of the version. */
 static struct str shared_key(struct arena *a, const struct shared *s, const char *version)
 {
-	struct str name = str_printf(a, "bpftrace %s", version), key;
+	struct str name = str_printf(a, "bpftrace %s", version);
 	struct strbuf b = {0};
 	for (size_t i = 0; i < s->n; i++) {
 		const struct diag_message *m = &s->messages[i];
@@ -130,9 +130,7 @@ static struct str shared_key(struct arena *a, const struct shared *s, const char
 		}
 		strbuf_addc(&b, '\n');
 	}
-	key = str_copy(a, strbuf_str(&b));
-	strbuf_fini(&b);
-	return key;
+	return strbuf_take(&b, a);
 }
 
 /** Each message once. */

@@ -17,11 +17,9 @@
 #include "base/progress.h"
 #include "value/codename.h"
 #include "convert/capture.h"
-#include "convert/slow.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
 #include "ctype/ctype.h"
-#include "doctor/allowed.h"
 #include "dialect/dialect.h"
 #include "process/await.h"
 #include "run/bpftrace.h"
@@ -621,7 +619,7 @@ static bool expand_builds(struct builds *b)
 /** What goes before its lines, as tail has it for several files. @id: the build's, in hex */
 static struct str heading_of(struct builds *b, const struct build *build, const char *id)
 {
-	struct str name = proc_name(build->x.proc), heading;
+	struct str name = proc_name(build->x.proc);
 	struct strbuf text = {0};
 	if (build->options.req.json) {
 		struct json j = {&text, false};
@@ -636,9 +634,7 @@ static struct str heading_of(struct builds *b, const struct build *build, const 
 			    STR_ARG(str_printable(b->arena, name)), build->x.proc->pid,
 			    build->note);
 	}
-	heading = str_copy(b->arena, strbuf_str(&text));
-	strbuf_fini(&text);
-	return heading;
+	return strbuf_take(&text, b->arena);
 }
 
 /** How a build is told from others: by its build-id, and by its first process. */

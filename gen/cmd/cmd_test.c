@@ -7,7 +7,7 @@
 #include "base/outfile.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
-#include "doctor/allowed.h"
+#include "doctor/privilege.h"
 #include "run/bpftrace.h"
 #include "suite/cases.h"
 

@@ -57,7 +57,7 @@ struct drawing {
 };
 
 extern const struct drawing otlp_drawing;
-/** A line "NS NAME" for each slice that ends and is no state, see convert/slow.h. */
+/** A line "NS NAME" for each slice that ends and is no state, see slow_new(). */
 extern const struct drawing slow_drawing;
 /** Slices of one line lie within each other, or apart: those that need not get a line of their own below. */
 extern const struct drawing traceevent_drawing;

@@ -33,7 +33,7 @@ struct convert_format {
 extern const struct convert_format timeline_format;
 /** What has begun and ended of that, as spans of OpenTelemetry (docs/fleet-traces.md). */
 extern const struct convert_format otlp_format;
-/** How long each slice of a timeline took; for convert/slow.h, and none of -f. */
+/** How long each slice of a timeline took; for slow_new(), and none of -f. */
 extern const struct convert_format slow_format;
 /**
  * Stacks, one a line with how often or how much, the outermost function first, as flame graphs are drawn from:

@@ -1,11 +1,10 @@
-#include "convert/slow.h"
+#include "convert/convert.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "convert/convert.h"
 #include "convert/format.h"
 #include "convert/jsonread.h"
 

@@ -1,4 +1,4 @@
-#include "doctor/allowed.h"
+#include "doctor/privilege.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -72,9 +72,7 @@ struct calltree {
 struct calltree *calltree_new(const struct calltree_config *config, const struct shapes *shapes,
 			      calltree_put *put, void *ctx)
 {
-	struct calltree *t = calloc(1, sizeof(*t));
-	if (!t)
-		base_oom();
+	struct calltree *t = base_new(struct calltree);
 	t->config = *config;
 	t->shapes = shapes;
 	t->put = put;

@@ -64,9 +64,7 @@ static void begin_line(struct joined *j, const struct record *r)
 {
 	if (j->n == JOINED_MAX)
 		end_line(j, 0);
-	struct joined_line *l = calloc(1, sizeof(*l));
-	if (!l)
-		base_oom();
+	struct joined_line *l = base_new(struct joined_line);
 	l->has_head = r != NULL;
 	if (r) {
 		joined_copy_head(&l->arena, r, &l->record);

@@ -32,9 +32,7 @@ static bool is_unknown(const struct value *v)
 
 struct mapline *mapline_new(const struct map_shape *maps, size_t n)
 {
-	struct mapline *m = calloc(1, sizeof(*m));
-	if (!m)
-		base_oom();
+	struct mapline *m = base_new(struct mapline);
 	m->maps = arena_array(&m->arena, struct map_known, n);
 	m->n = n;
 	for (size_t i = 0; i < n; i++)

@@ -67,9 +67,7 @@ static struct chunk *free_chunk(struct chunk *c)
 
 struct order *order_new(bool has_rounds)
 {
-	struct order *o = calloc(1, sizeof(*o));
-	if (!o)
-		base_oom();
+	struct order *o = base_new(struct order);
 	o->has_rounds = has_rounds;
 	o->cpu = -1;
 	return o;

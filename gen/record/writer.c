@@ -258,9 +258,7 @@ static void add_mark(struct writer *w, const struct record *r)
 {
 	if (w->n_marks == MAX_MARKS)
 		free_mark(take_mark(w, 0));
-	struct mark *m = calloc(1, sizeof(*m));
-	if (!m)
-		base_oom();
+	struct mark *m = base_new(struct mark);
 	joined_copy_head(&m->arena, r, &m->head);
 	w->marks[w->n_marks++] = m;
 }
@@ -613,9 +611,7 @@ static const struct decode_handler handler = {
 
 struct writer *writer_new(const struct writer_config *config, struct shapes *shapes)
 {
-	struct writer *w = calloc(1, sizeof(*w));
-	if (!w)
-		base_oom();
+	struct writer *w = base_new(struct writer);
 	w->config = *config;
 	w->shapes = shapes;
 	w->stamp.offset = config->render.offset;

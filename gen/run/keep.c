@@ -28,9 +28,7 @@ struct keep {
 
 struct keep *keep_new(unsigned long ms, size_t size)
 {
-	struct keep *k = calloc(1, sizeof(*k));
-	if (!k)
-		base_oom();
+	struct keep *k = base_new(struct keep);
 	k->ms = ms;
 	k->block_ms = ms / 16 < BLOCK_MS ? ms / 16 : BLOCK_MS;
 	k->size = size;

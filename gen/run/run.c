@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/progress.h"
-#include "convert/slow.h"
+#include "convert/convert.h"
 #include "dialect/dialect.h"
 #include "run/ceiling.h"
 #include "run/keep.h"
