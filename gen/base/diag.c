@@ -114,11 +114,12 @@ static void add_json(struct diag *d, const struct diag_place *at, enum diag_leve
 {
 	struct json *j = d->json;
 	bool is_inner = level == DIAG_NOTE && d->in_json;
-	if (!is_inner) {
+	if (is_inner) {
+		json_open(j, NULL, '{');
+	} else {
 		diag_end_json(d);
-		json_line(j, "  ");
+		json_open_line(j, "  ");
 	}
-	json_open(j, NULL, '{');
 	json_str_or_null(j, "file", at ? at->file : STR(""));
 	json_printf(j, "line", "%u", at ? at->line : 0);
 	json_printf(j, "col", "%u", at && at->line ? at->col : 0);

@@ -90,10 +90,9 @@ void json_printf(struct json *j, const char *key, const char *fmt, ...)
 	va_end(ap);
 }
 
-void json_line(struct json *j, const char *indent)
+void json_open_line(struct json *j, const char *indent)
 {
-	strbuf_addz(j->out, j->needs_comma ? ",\n" : "\n");
-	strbuf_addz(j->out, indent);
+	strbuf_addf(j->out, "%s\n%s{", j->needs_comma ? "," : "", indent);
 	j->needs_comma = false;
 }
 

@@ -70,8 +70,8 @@ void json_null(struct json *j, const char *key);
 void json_printf(struct json *j, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** The next element begins a line, behind @indent. */
-void json_line(struct json *j, const char *indent);
+/** An object that begins a line, behind @indent. */
+void json_open_line(struct json *j, const char *indent);
 /** Ends an array whose elements each began a line, and the text. */
 void json_close_lines(struct json *j);
 

@@ -133,14 +133,8 @@ static struct str shared_key(struct arena *a, const struct shared *s, const char
 	return strbuf_take(&b, a);
 }
 
-/** Each message once. */
-struct merged {
-	struct map by_key; /**< -> struct shared */
-	VEC(struct shared *) list;
-};
-
-static void merge(struct arena *a, struct merged *all, const struct diag_log *log,
-		  const char *version)
+/** Adds what @log has to @all, by shared_key(): each message once. */
+static void merge(struct arena *a, struct map *all, const struct diag_log *log, const char *version)
 {
 	for (size_t i = 0; i < log->messages.n;) {
 		struct shared *s = arena_new(a, struct shared);
@@ -149,21 +143,18 @@ static void merge(struct arena *a, struct merged *all, const struct diag_log *lo
 			s->n++;
 		i += s->n;
 		struct str key = shared_key(a, s, version);
-		struct shared *known = map_get(&all->by_key, key);
-		if (!known) {
-			map_put(a, &all->by_key, key, s);
-			vec_push(a, &all->list, s);
-			known = s;
-		}
+		struct shared *known = map_get(all, key);
+		if (!known)
+			map_put(a, all, key, known = s);
 		if (!known->versions.n || known->versions.v[known->versions.n - 1] != version)
 			vec_push(a, &known->versions, version);
 	}
 }
 
-static void show_merged(struct diag *d, const struct merged *all, size_t n_versions)
+static void show_merged(struct diag *d, const struct map *all, size_t n_versions)
 {
-	for (size_t i = 0; i < all->list.n; i++) {
-		const struct shared *s = all->list.v[i];
+	for (struct map_entry *e = NULL; (e = map_next(all, e));) {
+		const struct shared *s = e->value;
 		d->for_versions = s->versions.v;
 		d->n_versions = s->versions.n;
 		d->is_for_all = s->versions.n >= n_versions;
@@ -180,7 +171,7 @@ static bool check_versions(struct arena *a, struct diag *d, const struct expand_
 			   struct expansion *x)
 {
 	struct expand_request one = *req;
-	struct merged all = {0};
+	struct map all = {0};
 	bool good = true;
 	for (size_t i = 0; i < req->versions.n; i++) {
 		struct diag_log log = {.arena = a};

@@ -176,8 +176,7 @@ static void print_json(struct options *o, const struct lock_differences *ds)
 	struct json j = {.out = &b};
 	json_open(&j, NULL, '[');
 	vec_each(const struct lock_difference, d, &ds->list) {
-		json_line(&j, "");
-		json_open(&j, NULL, '{');
+		json_open_line(&j, "");
 		json_str(&j, "change", change_text(a, d));
 		json_str(&j, "subject", d->subject);
 		if (str_eqz(str_from(d->kind), "argument"))
@@ -191,8 +190,7 @@ static void print_json(struct options *o, const struct lock_differences *ds)
 		json_close(&j, '}');
 	}
 	for (size_t i = 0; i < o->broken.n; i++) {
-		json_line(&j, "");
-		json_open(&j, NULL, '{');
+		json_open_line(&j, "");
 		json_str(&j, "change", STR("script fails"));
 		json_str(&j, "subject", str_from(o->broken.v[i]));
 		json_close(&j, '}');

@@ -97,8 +97,7 @@ static void print_json(struct strbuf *b, const struct table *tables, size_t n)
 	json_open(&j, NULL, '[');
 	for (size_t i = 0; i < n; i++) {
 		const struct enumtab *t = &tables[i].tab;
-		json_line(&j, " ");
-		json_open(&j, NULL, '{');
+		json_open_line(&j, " ");
 		json_str(&j, "enum", t->name);
 		json_str(&j, "map", tables[i].entry->map);
 		json_printf(&j, "size", "%u", t->size);
@@ -106,8 +105,7 @@ static void print_json(struct strbuf *b, const struct table *tables, size_t n)
 		json_open(&j, "values", '[');
 		for (size_t k = 0; k < t->n_items; k++) {
 			const struct enumtab_item *item = &t->items[k];
-			json_line(&j, "  ");
-			json_open(&j, NULL, '{');
+			json_open_line(&j, "  ");
 			json_str(&j, "name", item->name);
 			json_str(&j, "text", item->text);
 			enumtab_print_value(json_value(&j, "value"), t, item->value);

@@ -77,8 +77,7 @@ static void json_size(struct json *j, struct ctype *t)
 
 static void json_member(struct json *j, struct arena *a, const struct ctype_member *m)
 {
-	json_line(j, "  ");
-	json_open(j, NULL, '{');
+	json_open_line(j, "  ");
 	json_str(j, "name", m->name);
 	json_str(j, "type", ctype_spell(a, m->type));
 	json_printf(j, "offset", "%" PRIu64, m->off);
@@ -95,8 +94,7 @@ static void json_member(struct json *j, struct arena *a, const struct ctype_memb
 static void json_type(struct json *j, struct arena *a, struct str name, struct ctype *t)
 {
 	struct ctype *s = ctype_strip(t);
-	json_line(j, " ");
-	json_open(j, NULL, '{');
+	json_open_line(j, " ");
 	json_str(j, "name", s && s->name.n ? s->name : name);
 	json_str(j, "type", s ? ctype_spell(a, s) : STR("void"));
 	json_size(j, s);
@@ -174,8 +172,7 @@ static void print_names_json(struct strbuf *b, const struct map *names)
 	struct json j = {.out = b};
 	json_open(&j, NULL, '[');
 	for (struct map_entry *e = NULL; (e = map_next(names, e));) {
-		json_line(&j, " ");
-		json_open(&j, NULL, '{');
+		json_open_line(&j, " ");
 		json_str(&j, "name", str_from_offset(e->key, strlen(e->value)));
 		json_str(&j, "type", e->key);
 		json_close(&j, '}');

@@ -48,8 +48,7 @@ void findings_print_json(const struct findings *f, FILE *out)
 	struct json j = {.out = &b};
 	json_open(&j, NULL, '[');
 	vec_each(const struct finding, x, &f->list) {
-		json_line(&j, "");
-		json_open(&j, NULL, '{');
+		json_open_line(&j, "");
 		json_str(&j, "about", str_from(x->about));
 		json_str(&j, "name", str_from(x->name));
 		json_str(&j, "state", str_from(states[x->state]));

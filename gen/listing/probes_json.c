@@ -88,8 +88,7 @@ static void add_probe(struct json *j, FILE *out, struct arena *a, const struct p
 	const struct sdt_probe *p = &f->probes.probes[k];
 	const struct probes_extra *x = &f->extra[k];
 	uint64_t semaphore = sdt_semaphore(p);
-	json_line(j, "");
-	json_open(j, NULL, '{');
+	json_open_line(j, "");
 	json_str_or_null(j, "file", f->path);
 	json_str_or_null(j, "provider", p->provider);
 	json_str_or_null(j, "name", p->name);
