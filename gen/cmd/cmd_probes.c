@@ -221,7 +221,6 @@ static void find_attachable(struct listing *l, const struct probes_file *f,
 		l->version = bt.version;
 	l->has_no_version = !l->version;
 	x->bpftrace = l->version;
-	x->has_no_version = !l->version;
 	if (l->version)
 		x->why_not = attachable_why_not(l->arena, f->bin.img, p, l->version);
 }

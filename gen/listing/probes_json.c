@@ -98,7 +98,7 @@ static void add_probe(struct json *j, FILE *out, struct arena *a, const struct p
 	else
 		json_null(j, "counter");
 	json_str_or_null(j, "doc", x->args.doc);
-	if (x->has_no_version)
+	if (!x->bpftrace)
 		json_null(j, "attachable");
 	else
 		json_bool(j, "attachable", !x->why_not.n);

@@ -23,10 +23,9 @@
 struct probes_extra {
 	struct probeargs args;
 	bool has_counter;
-	unsigned counter;    /**< of the semaphore, in the process: how many tracers are attached */
-	struct str why_not;  /**< why the bpftrace at hand cannot attach; empty: it can */
-	bool has_no_version; /**< no bpftrace is here: nobody knows */
-	unsigned bpftrace;   /**< the version that was asked about; 0: none was */
+	unsigned counter;   /**< of the semaphore, in the process: how many tracers are attached */
+	struct str why_not; /**< why the bpftrace at hand cannot attach; empty: it can */
+	unsigned bpftrace;  /**< the version that was asked about; 0: none was, or none is here */
 };
 
 /** A file that was looked at. */

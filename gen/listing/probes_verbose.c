@@ -101,7 +101,7 @@ static void add_probe(struct strbuf *b, struct arena *a, const struct sdt_probe 
 		strbuf_addc(b, '\n');
 	}
 	add_semaphore(b, p, x);
-	if (!x->has_no_version && x->why_not.n) {
+	if (x->why_not.n) {
 		strbuf_addf(b, "    bpftrace " DIALECT_FMT, DIALECT_ARG(x->bpftrace));
 		probes_add_text(b, " cannot attach: ", x->why_not, "\n");
 	}
