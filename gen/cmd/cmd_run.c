@@ -637,16 +637,6 @@ static struct str heading_of(struct builds *b, const struct build *build, const 
 	return strbuf_take(&text, b->arena);
 }
 
-/** How a build is told from others: by its build-id, and by its first process. */
-static void name_build(struct builds *b, struct build *build, unsigned number)
-{
-	struct arena *a = b->arena;
-	const char *hex = short_build(a, &build->x);
-	build->note = *hex ? arena_printf(a, ", build %s", hex) : "";
-	build->share.self = number;
-	build->share.heading = heading_of(b, build, hex);
-}
-
 static int trace_build(void *ctx, size_t i, int ready_fd)
 {
 	struct builds *b = ctx;
@@ -677,8 +667,12 @@ static int trace_builds(struct builds *b)
 		diag_error(b->diag, NULL, "cannot share the output: %s", strerror(errno));
 	else {
 		for (size_t i = 0; i < b->list.n; i++) {
-			b->list.v[i].share = share;
-			name_build(b, &b->list.v[i], (unsigned)i + 1);
+			struct build *build = &b->list.v[i];
+			const char *id = short_build(b->arena, &build->x);
+			build->note = *id ? arena_printf(b->arena, ", build %s", id) : "";
+			build->share = share;
+			build->share.self = (unsigned)i + 1;
+			build->share.heading = heading_of(b, build, id);
 		}
 		stop_signals(&work.signals);
 		if (b->options->run.keep_ms)

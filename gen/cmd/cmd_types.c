@@ -158,14 +158,6 @@ static void add_name(void *ctx, unsigned kind, struct str name)
 		map_put(a, &l->names, str_copy(a, strbuf_str(&l->buf)), (char *)word);
 }
 
-static void print_names(struct strbuf *b, const struct map *names)
-{
-	for (struct map_entry *e = NULL; (e = map_next(names, e));) {
-		strbuf_add_printable(b, e->key);
-		strbuf_addc(b, '\n');
-	}
-}
-
 /** The first two members of what --json prints of a type. */
 static void print_names_json(struct strbuf *b, const struct map *names)
 {
@@ -189,8 +181,10 @@ static bool list_names(struct types_cmd *cmd, char **patterns, int n)
 	struct strbuf b = {0};
 	if (cmd->json)
 		print_names_json(&b, &l.names);
-	else
-		print_names(&b, &l.names);
+	for (struct map_entry *e = NULL; !cmd->json && (e = map_next(&l.names, e));) {
+		strbuf_add_printable(&b, e->key);
+		strbuf_addc(&b, '\n');
+	}
 	bool is_none = any && !l.names.n;
 	for (int i = 0; i < n && is_none; i++)
 		any = diag_error(s->diag, NULL, "no type matches '%s'", patterns[i]);

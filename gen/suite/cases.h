@@ -86,7 +86,6 @@ struct report {
 	VEC(struct report_result) results;
 };
 
-void report_begin(size_t n);
 /** Prints @r, and keeps it, in @a. */
 void report_add(struct arena *a, struct report *all, const struct report_result *r);
 size_t report_count_failures(const struct report *all);

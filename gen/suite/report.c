@@ -2,12 +2,6 @@
 
 #include <stdio.h>
 
-void report_begin(size_t n)
-{
-	printf("1..%zu\n", n);
-	fflush(stdout);
-}
-
 /** A # in a description begins a directive. */
 static struct str tap_name(struct arena *a, struct str name)
 {

@@ -75,18 +75,6 @@ static bool check_kinds(const struct skeleton_probe *first, const struct skeleto
 	return good;
 }
 
-/** @keys of @p, between commas. */
-static bool write_keys(const struct skeleton *sk, const struct skeleton_probe *p, struct str keys,
-		       struct code *out)
-{
-	bool good = true;
-	while (keys.n) {
-		good &= write_key(sk, p, str_take_until(&keys, ','), out);
-		code_z(out, keys.n ? ", " : "");
-	}
-	return good;
-}
-
 bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code *out)
 {
 	bool good = check_kinds(&sk->probes.v[0], sk, keys);
@@ -95,7 +83,10 @@ bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code 
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		skeleton_write_head(p, sk->filter, out);
 		code_z(out, "{\n\t@count[");
-		good &= write_keys(sk, p, keys, out);
+		for (struct str rest = keys; rest.n;) {
+			good &= write_key(sk, p, str_take_until(&rest, ','), out);
+			code_z(out, rest.n ? ", " : "");
+		}
 		code_z(out, "] = count();\n}\n");
 	}
 	return good;
