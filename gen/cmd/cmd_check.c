@@ -213,13 +213,15 @@ static bool check_to_json(struct arena *a, struct diag *d, const struct expand_r
 	return good;
 }
 
-static bool check(struct arena *a, struct diag *d, const struct expand_request *req,
-		  struct expansion *x)
-{
-	return req->json ? check_to_json(a, d, req, x) : check_all(a, d, req, x);
-}
-
 int cmd_check(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	return expand_command(a, d, argc, argv, parse, check);
+	struct expand_request req = {.arena = a};
+	struct expansion x = {0};
+	int status = parse(argc, argv, &req);
+	if (status >= 0)
+		return status;
+	expand_choose_version(a, d, &req);
+	bool good = req.json ? check_to_json(a, d, &req, &x) : check_all(a, d, &req, &x);
+	expand_close(&x);
+	return good ? CMD_OK : CMD_INPUT;
 }

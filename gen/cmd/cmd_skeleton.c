@@ -45,26 +45,26 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	return status;
 }
 
-static bool write_skeleton(struct arena *a, struct diag *d, const struct expand_request *req,
-			   struct expansion *x)
-{
-	struct skeleton sk = {
-	    .arena = a, .diag = d, .files = &x->files, .version = req->given.version};
-	bool good = expand_open_target(a, d, req, x) &&
-		    skeleton_collect(&sk, req->trace.patterns.v, req->trace.patterns.n);
-	expand_report_skipped(a, d, req->given.version, x, good);
-	if (!good)
-		return false;
-	struct code text = {0};
-	skeleton_write_template(&sk, &text);
-	good = outfile_write(a, d, req->out, code_str(&text));
-	code_fini(&text);
-	return good;
-}
-
 int cmd_skeleton(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	return expand_command(a, d, argc, argv, parse, write_skeleton);
+	struct expand_request req = {.arena = a};
+	struct expansion x = {0};
+	struct code text = {0};
+	int status = parse(argc, argv, &req);
+	if (status >= 0)
+		return status;
+	expand_choose_version(a, d, &req);
+	struct skeleton sk = {
+	    .arena = a, .diag = d, .files = &x.files, .version = req.given.version};
+	bool good = expand_open_target(a, d, &req, &x) &&
+		    skeleton_collect(&sk, req.trace.patterns.v, req.trace.patterns.n);
+	expand_report_skipped(a, d, req.given.version, &x, good);
+	if (good)
+		skeleton_write_template(&sk, &text);
+	good = good && outfile_write(a, d, req.out, code_str(&text));
+	code_fini(&text);
+	expand_close(&x);
+	return good ? CMD_OK : CMD_INPUT;
 }
 
 // --- btgen expand
@@ -89,19 +89,16 @@ static const struct cmd_options expand_options = {
     .operand = expand_take_script,
 };
 
-static int parse_expand(int argc, char **argv, struct expand_request *req)
-{
-	return expand_read_options(&expand_options, "expand", argc, argv, req);
-}
-
-static bool write_program(struct arena *a, struct diag *d, const struct expand_request *req,
-			  struct expansion *x)
-{
-	return expand_choose_cgroup(d, (struct expand_request *)req) && expand_run(a, d, req, x) &&
-	       outfile_write(a, d, req->out, strbuf_str(&x->program.text));
-}
-
 int cmd_expand(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	return expand_command(a, d, argc, argv, parse_expand, write_program);
+	struct expand_request req = {.arena = a};
+	struct expansion x = {0};
+	int status = expand_read_options(&expand_options, "expand", argc, argv, &req);
+	if (status >= 0)
+		return status;
+	expand_choose_version(a, d, &req);
+	bool good = expand_choose_cgroup(d, &req) && expand_run(a, d, &req, &x) &&
+		    outfile_write(a, d, req.out, strbuf_str(&x.program.text));
+	expand_close(&x);
+	return good ? CMD_OK : CMD_INPUT;
 }

@@ -563,19 +563,3 @@ void expand_close(struct expansion *x)
 		proc_close(x->proc);
 	x->proc = NULL;
 }
-
-int expand_command(struct arena *a, struct diag *d, int argc, char **argv,
-		   int (*parse)(int, char **, struct expand_request *),
-		   bool (*work)(struct arena *, struct diag *, const struct expand_request *,
-				struct expansion *))
-{
-	struct expand_request req = {.arena = a};
-	int status = parse(argc, argv, &req);
-	if (status < 0) {
-		struct expansion x = {0};
-		expand_choose_version(a, d, &req);
-		status = work(a, d, &req, &x) ? CMD_OK : CMD_INPUT;
-		expand_close(&x);
-	}
-	return status;
-}

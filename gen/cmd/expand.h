@@ -165,14 +165,6 @@ bool expand_check_reach(struct diag *d, const struct expand_request *req, const 
 void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x,
 			   bool good);
 void expand_close(struct expansion *x);
-/**
- * A command that writes what it makes of a target: @parse reads its options (-1: go on, else the
- * exit status), @work does it, for the bpftrace of expand_choose_version. Returns the exit status.
- */
-int expand_command(struct arena *a, struct diag *d, int argc, char **argv,
-		   int (*parse)(int, char **, struct expand_request *),
-		   bool (*work)(struct arena *, struct diag *, const struct expand_request *,
-				struct expansion *));
 
 /**
  * Directory of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or
