@@ -6,13 +6,26 @@
 # In a container or a bare VM it may not be: then bpftrace 0.17 finds no tracepoint and 0.24 and newer start
 # no script at all. The mount is made in a mount namespace of the command's own: nothing is left behind.
 # When it cannot be made (not root), the command runs as it is, and its tests say what they miss.
+#
+# The kernel attaches and detaches one uprobe after the other, whoever asks, and waits for a grace period of RCU with each: tests
+# side by side wait for each other. While the command runs these waits are short (/sys/kernel/rcu_expedited). A process that
+# outlives it, however it ends, sets that back.
 set -euo pipefail
 
 tracefs=/sys/kernel/tracing
 debugfs=/sys/kernel/debug
+expedited=/sys/kernel/rcu_expedited
+
+# run COMMAND...: in place of this shell
+run() {
+	if [ "$(cat $expedited 2>/dev/null)" = 0 ] && echo 1 2>/dev/null >$expedited; then
+		setsid bash -c "tail --pid=$$ -f /dev/null; echo 0 >$expedited" </dev/null >/dev/null 2>&1 &
+	fi
+	exec "$@"
+}
 
 if [ -e $tracefs/available_events ] && [ -e $debugfs/tracing ]; then
-	exec "$@"
+	run "$@"
 elif [ "${BTGEN_IN_TRACEFS-}" = "" ] && unshare -m true 2>/dev/null; then
 	export BTGEN_IN_TRACEFS=1
 	exec unshare -m -- "${BASH_SOURCE[0]}" "$@"
@@ -23,4 +36,4 @@ if [ "${BTGEN_IN_TRACEFS-}" = 1 ]; then
 	[ -e $debugfs/tracing ] || mount -t debugfs debugfs $debugfs 2>/dev/null || :
 fi
 export BTGEN_IN_TRACEFS=${BTGEN_IN_TRACEFS:-no} # tests that start this themselves do so once
-exec "$@"
+run "$@"
