@@ -29,12 +29,12 @@ VM ?=
 PROVE_FLAGS ?=
 
 # These goals install missing packages before anything else, configure included; not under make -n.
-SETUP_GOALS := demo check asan lint bench bench-scripts $(filter check-%,$(MAKECMDGOALS))
+SETUP_GOALS := demo check release asan lint bench bench-scripts $(filter check-%,$(MAKECMDGOALS))
 DRY_RUN := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
 ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
-SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot check-package,$(MAKECMDGOALS)),,--test) \
+SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot check-package release,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
-	$(if $(filter check-chroot check-package,$(MAKECMDGOALS)),--chroot) $(if $(filter check-package,$(MAKECMDGOALS)),--package) \
+	$(if $(filter check-chroot check-package release,$(MAKECMDGOALS)),--chroot) $(if $(filter check-package release,$(MAKECMDGOALS)),--package) \
 	$(if $(filter check-vm check-vm-all,$(MAKECMDGOALS)),--vm --matrix) $(if $(filter check-fleet,$(MAKECMDGOALS)),--fleet) >&2 || echo failed)
 ifneq ($(strip $(SETUP)),)
 $(error the packages above could not be installed)

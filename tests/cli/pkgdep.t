@@ -77,6 +77,8 @@ is "$? $(grep -c ' -y .* install ' "$tmp/ran") $(grep -c 'packages above could n
 	"make check installs what is missing, or ends"
 check -n --no-print-directory
 is "$? $(cat "$tmp/ran")" "0 " "make -n check installs nothing"
+check release
+like "$(cat "$tmp/ran")" ' install .* debootstrap .* rpmlint ' "make release installs what packages are built with"
 fake apt-get 'echo "apt-get $*" >>"$RAN"; [ -z "$FAIL" ]'
 fake dpkg-query 'echo installed'
 pkgdep --test
