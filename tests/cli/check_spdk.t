@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# make check-spdk without an SPDK, or with what is none: one message that says what is needed and how to build it.
+# make check-spdk without an SPDK, or with what is none: one message that says what is needed and how to build it. make
+# check-others with a folder that has no scripts.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 run=$top/tests/spdk/run.sh
@@ -24,4 +25,6 @@ touch "$tmp/tree/build/bin/spdk_tgt" "$tmp/tree/scripts/rpc.py"
 chmod +x "$tmp/tree/build/bin/spdk_tgt" "$tmp/tree/scripts/rpc.py"
 echo 'CONFIG_USDT?=n' >"$tmp/tree/mk/config.mk"
 needs "the SPDK in $tmp/tree was built without --with-usdt" "one without probes" "$tmp/tree"
+out=$(OTHERS_DIR="$tmp/nowhere" "$top/tests/others/shipped.t" 2>&1)
+is "$? $out" "1 Bail out! there is no *.bt in $tmp/nowhere" "make check-others: a folder without scripts is an error"
 done_testing

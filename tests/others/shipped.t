@@ -470,6 +470,8 @@ def main():
     options = parser.parse_args()
     places = options.places or os.environ.get("OTHERS_DIR", "").split()
     scripts = find([os.path.abspath(place) for place in places] or PLACES)
+    if places and not scripts:
+        sys.exit("Bail out! there is no *.bt in " + " ".join(places))
     if not scripts or os.geteuid() != 0 or not options.bpftrace:
         print("1..0 # SKIP " + ("needs root and a bpftrace" if scripts else "no scripts of others here: OTHERS_DIR=FOLDER names some"))
         return 0
