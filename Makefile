@@ -11,7 +11,7 @@
 #   make check-fleet  what others do with our output, and metrics of many hosts: the tools of others, a minute; root
 #   make check-others    scripts that packages here ship, or those in OTHERS_DIR=FOLDER, beside bpftrace alone; 4 minutes, root
 #   make check-package   packages for Debian and for RPM, built from the tarball alone, and what their checkers say; 10 minutes, root
-#   make release      that, and programs for systems without a package: what is published; 20 minutes, root
+#   make release      that, and programs for systems without a package: what is published; 20 to 30 minutes, root
 #   make selftest     the tests that the build of a package can run: no root, nothing is installed
 #   make dist         build/btgen-VERSION.tar.gz of what is committed, the same bytes each time
 #   make lab          the programs of docs/lab

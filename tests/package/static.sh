@@ -31,6 +31,10 @@ build() {
 		die "$name cannot be built"
 	}
 	! readelf -dW "$tree/root/$name/bin/btgen" | grep -q NEEDED || die "$name needs a shared library"
+	sed -i 's,^prefix=.*,prefix=${pcfiledir}/../..,' "$tree/root/$name/share/pkgconfig/btgen.pc" # wherever it is unpacked
+	! command -v pkg-config >/dev/null ||
+		test -f "$(PKG_CONFIG_PATH=$tree/root/$name/share/pkgconfig pkg-config --variable=includedir btgen)/btgen/usdt.h" ||
+		die "$name: pkg-config does not find the header"
 	tar -C "$tree/root" --owner=0 --group=0 --numeric-owner --sort=name --mtime=@"$(stat -c %Y "$tarball")" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 }
 
