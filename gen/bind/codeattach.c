@@ -558,6 +558,17 @@ static bool check_arguments(const struct attaching *w, const char *what)
 	return true;
 }
 
+/** Is @addr where this bpftrace can attach? */
+static bool check_inside(const struct attaching *w, uint64_t addr)
+{
+	unsigned v = w->b->given->version;
+	return dialect_attaches_inside(v) || img_is_function(w->file->bin.img, addr) ||
+	       diag_error(w->b->diag, &w->place,
+			  "bpftrace " DIALECT_FMT " attaches only to function entries: " STR_FMT
+			  " is inside a function",
+			  DIALECT_ARG(v), STR_ARG(w->name));
+}
+
 /** put+4 and 0x11a4; a name of another language is not known. */
 static bool find_address(struct attaching *w)
 {
@@ -574,7 +585,8 @@ static bool find_address(struct attaching *w)
 		    (!check_shadow(w, addr + off) ||
 		     (img_covers(w->file->bin.img, addr + off, false) &&
 		      !img_is_function(w->file->bin.img, addr + off) &&
-		      !check_arguments(w, "an address inside a function"))))
+		      (!check_inside(w, addr + off) ||
+		       !check_arguments(w, "an address inside a function")))))
 			w->is_wrong = true;
 		if (has_off && (is_address || codeattach_is_symbol(name)))
 			context_add(w->b->arena, &w->ret->near, w->file->bin.src, addr + off);
@@ -664,14 +676,9 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 		vec_push(b->arena, &w->places.list,
 			 (struct codeplace){
 			     .how = CODEPLACE_LINE, .addr = s.list.v[i].addr, .name = w->name});
-	if (!dialect_attaches_inside(b->given->version) &&
-	    vec_any(const struct codeplace, p, &w->places.list,
-		    !img_is_function(w->file->bin.img, p->addr)))
-		return diag_error(b->diag, &w->place,
-				  "bpftrace " DIALECT_FMT
-				  " attaches only to function entries: " STR_FMT
-				  " is inside a function",
-				  DIALECT_ARG(b->given->version), STR_ARG(w->name));
+	vec_each(const struct codeplace, p, &w->places.list)
+		if (!check_inside(w, p->addr))
+			return false;
 	if (!check_arguments(w, "a source line"))
 		return false;
 	return write_places(w);

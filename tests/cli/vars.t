@@ -42,7 +42,7 @@ line() { # NUMBER: the first instruction of that line
 	objdump --dwarf=decodedline "$1" | awk -v line="$2" '$1 == "app.c" && $2 == line && !seen++ { print $3 }'
 }
 app=$tmp/app
-said() { "$btgen" check -x "$app" -e "$1" 2>&1 | grep -vE '^ {4}|^$' | sed 's/^<command line>:[0-9]*:[0-9]*: //; s/^btgen: //'; }
+said() { "$btgen" check --for 0.23 -x "$app" -e "$1" 2>&1 | grep -vE '^ {4}|^$' | sed 's/^<command line>:[0-9]*:[0-9]*: //; s/^btgen: //'; }
 text() { "$btgen" expand --for 0.23 -x "$app" -e "$1" 2>/dev/null | sed -n 's/^uprobe[^{]*{ print(\(.*\)); }$/\1/p'; }
 
 at=$(line "$app" 16)
