@@ -77,6 +77,13 @@ static double stepped_at(struct reading *r, struct str path, uint64_t offset)
 	return is_emulated(code) ? 0 : 1;
 }
 
+static void add(struct reading *r, struct breakpoint one, struct str path, uint64_t offset)
+{
+	one.place = str_printf(r->arena, STR_FMT ":%" PRIu64, STR_ARG(path), offset);
+	one.stepped = stepped_at(r, path, offset);
+	vec_push(r->arena, r->ret, one);
+}
+
 /** A perf event. */
 static bool take_event(struct reading *r, int fd)
 {
@@ -86,38 +93,30 @@ static bool take_event(struct reading *r, int fd)
 	if (bpf_task_fd_query(r->pid, fd, 0, path, &n, &program, &kind, &offset, &addr) != 0 ||
 	    (kind != BPF_FD_TYPE_UPROBE && kind != BPF_FD_TYPE_URETPROBE))
 		return false;
-	struct breakpoint one = {program, kind == BPF_FD_TYPE_URETPROBE,
-				 str_printf(r->arena, "%s:%llu", path, offset),
-				 stepped_at(r, str_from(path), offset)};
-	vec_push(r->arena, r->ret, one);
+	add(r, (struct breakpoint){.program = program, .is_return = kind == BPF_FD_TYPE_URETPROBE},
+	    str_from(path), offset);
 	return true;
 }
 
 /** A link to many places, which /proc/PID/fdinfo has since Linux 6.17, below "cookie offset ref_ctr_offset". */
 static void take_link(struct reading *r, struct str text)
 {
-	struct breakpoint many = {0};
+	struct breakpoint one = {0};
 	struct str path = STR("");
-	unsigned n = 0;
 	while (text.n) {
 		struct str line = str_take_line(&text), rest = line;
 		uint64_t offset;
 		if (str_take(&rest, STR("link_type:\turetprobe_multi")))
-			many.is_return = true;
+			one.is_return = true;
 		else if (str_take(&rest, STR("prog_id:\t")) && str_to_u64(rest, &offset))
-			many.program = (uint32_t)offset;
+			one.program = (uint32_t)offset;
 		else if (str_take(&rest, STR("path:\t")))
 			path = rest;
 		rest = str_trim(str_from_offset(line, str_find(line, '\t')));
 		if (path.n && str_take(&rest, STR("0x")) &&
-		    sscanf(str_dup(r->arena, rest), "%" SCNx64, &offset) == 1) {
-			many.stepped += stepped_at(r, path, offset);
-			n++;
-		}
+		    sscanf(str_dup(r->arena, rest), "%" SCNx64, &offset) == 1)
+			add(r, one, path, offset);
 	}
-	many.stepped /= n ? n : 1;
-	if (n)
-		vec_push(r->arena, r->ret, many);
 }
 
 void breakpoint_read(struct arena *a, pid_t pid, breakpoints *ret)

@@ -16,12 +16,12 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/** Breakpoints that start the BPF program with this number: one, or those of a pattern. */
+/** A breakpoint that starts the BPF program with this number. */
 struct breakpoint {
 	uint32_t program;
 	bool is_return;	  /**< it runs when the function returns */
-	struct str place; /**< file and offset of the one, empty of several */
-	double stepped;	  /**< which part of them is single-stepped, 0 to 1 */
+	struct str place; /**< file and offset */
+	double stepped;	  /**< 1, or 0 where it is not; 0.5 where the file does not say */
 };
 typedef VEC(struct breakpoint) breakpoints;
 

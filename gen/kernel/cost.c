@@ -209,7 +209,7 @@ static void count_breakpoints(struct cost *c, struct cost_program *p, const brea
 		const struct breakpoint *b = &all->v[i];
 		if (b->program != p->id)
 			continue;
-		bool is_first = !b->place.n || map_add(c->arena, taken, b->place);
+		bool is_first = map_add(c->arena, taken, b->place);
 		p->emulated += b->is_return + is_first * (1 - b->stepped);
 		p->stepped += is_first * b->stepped;
 		n++;

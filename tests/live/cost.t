@@ -197,6 +197,17 @@ if [ "$(uname -m)" = x86_64 ]; then
 		is "$(awk -v a="$(cut -d' ' -f$n <<<"$took")" -v b="$(cut -d' ' -f$n <<<"$accounted")" \
 			'BEGIN { print (a > 0 && b > a / 3 && b < 3 * a) ? "alike" : a " " b }')" alike "what it takes: function $n"
 	done
+
+	# A call and its return share the breakpoint at the entry, which is stepped.
+	printf 'uprobe:__EXE__:%s { @c = count(); }\nuretprobe:__EXE__:%s { @r = count(); }\n' 'teste*' 'teste*' >"$tmp/pair.bt"
+	ok "calls and returns of a pattern attach" live_trace "$live_pid" -f json --max-cost 900% "$tmp/pair.bt"
+	live_say "step 500"
+	wait_for 30 sh -c '[ "$(grep -c done "$1")" = 2 ]' - "$tmp/answers"
+	wait_for 10 live_still
+	sleep 1.5
+	live_wait INT
+	is "$(jq -r 'select(.cost) | [.cost.probes[].ns_per_hit] | length, (max > 1.5 * min)' "$tmp/trace" | paste -sd' ')" "2 true" \
+		"one of them is charged with it"
 	live_quit
 else
 	skip "steps of breakpoints" "they are known of x86-64 only"
