@@ -56,7 +56,7 @@ void printfield_convert(struct str format, const struct conversion *c, const str
 	f->as.letter = c->letter;
 	f->as.bits = str_eqz(length, "hh") ? 8 : str_eqz(length, "h") ? 16 : length.n ? 64 : 32;
 	// What has more than 32 bits is shown whole, as the program knows it.
-	if (!length.n && ((e && e->is_wide) || c->letter == 'p' || c->letter == 's'))
+	if (!length.n && ((e && e->wide) || c->letter == 'p' || c->letter == 's'))
 		f->as.bits = 64;
 	if (c->letter == 'c')
 		f->as.bits = 8;

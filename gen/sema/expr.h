@@ -22,6 +22,9 @@ enum expr_kind {
 	EXPR_MIXED,	  /**< sometimes one and sometimes another */
 };
 
+/** Of expr.wide, bits to be joined: a number, or what times are in. */
+enum { WIDE = 1, WIDE_TIME = 3 };
+
 struct expr {
 	// Numbers of few bits are together: a large script has a million of these.
 	struct ctype *type; /**< NULL: not known */
@@ -37,8 +40,8 @@ struct expr {
 	bool is_guess; /**< `type` comes from an argument whose type is inferred or listed */
 	bool
 	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
-	bool is_truth; /**< a comparison or the like: true or false to bpftrace from 0.24 on */
-	bool is_wide;  /**< more than 32 bits may be in use */
+	bool is_truth;	    /**< a comparison or the like: true or false to bpftrace from 0.24 on */
+	unsigned char wide; /**< more than 32 bits may be in use; 0: not */
 	bool
 	    is_substituted; /**< a parameter of a macro or a call of one: it may do more than be read */
 	bool is_value;	    /**< in a struct that bpftrace holds as a value */

@@ -138,7 +138,7 @@ static struct holder *learn(struct finder *f, const struct node *target, const s
 {
 	struct holder *h = holder_of(f, key_of(f, target));
 	h->value.sign = sign_join(h->value.sign, value->sign);
-	h->value.is_wide |= value->is_wide;
+	h->value.wide |= value->wide;
 	h->value.is_mixed |= value->is_mixed || is_mixture(&h->value, value);
 	if (h->value.kind == EXPR_OPEN)
 		h->value.enumerator_of = value->enumerator_of;
@@ -167,7 +167,7 @@ static struct expr *join_keys(struct arena *a, const struct expr *x, const struc
 	*both = *x;
 	both->sign = sign_join(x->sign, y->sign);
 	both->kind = join_kinds(x->kind, y->kind);
-	both->is_wide |= y->is_wide;
+	both->wide |= y->wide;
 	both->is_mixed |= y->is_mixed || is_mixture(x, y);
 	if (x->enumerator_of != y->enumerator_of)
 		both->enumerator_of = NULL;
@@ -210,7 +210,7 @@ static void recall(struct finder *f, const struct node *n, struct expr *e)
 	    sign_join(now ? now->value.sign : SIGN_OPEN, before ? before->value.sign : SIGN_OPEN);
 	if (!now && !before)
 		e->sign = f->round ? SIGN_OTHER : SIGN_OPEN;
-	e->is_wide = (now && now->value.is_wide) || (before && before->value.is_wide);
+	e->wide = (now ? now->value.wide : 0) | (before ? before->value.wide : 0);
 	e->is_mixed = (now && now->value.is_mixed) || (before && before->value.is_mixed);
 	e->kind =
 	    join_kinds(now ? now->value.kind : EXPR_OPEN, before ? before->value.kind : EXPR_OPEN);
@@ -259,7 +259,7 @@ static void unhide(struct finder *f, size_t n)
 		if (!h->was)
 			continue;
 		h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
-		h->was->value.is_wide |= inner->value.is_wide;
+		h->was->value.wide |= inner->value.wide;
 		map_put(f->names, &f->known, h->name, h->was);
 	}
 }
@@ -313,7 +313,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	const struct expr *of = is_followed ? find_followed(f, n->child) : find(f, n->child);
 	const struct token *op = n->name;
 	e->sign = of->sign;
-	e->is_wide = of->is_wide && (tok_is(op, "-") || tok_is(op, "~") || node_is_step(n));
+	e->wide = tok_is(op, "-") || tok_is(op, "~") || node_is_step(n) ? of->wide : 0;
 	e->kind = EXPR_NUMBER;
 	if (tok_is(op, "*")) {
 		e->kind = EXPR_OPEN;
@@ -345,12 +345,11 @@ static enum sign sign_of_difference(const struct finder *f, const struct node *n
 {
 	const struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
 	uint64_t from, taken;
-	if (!f->b->given->files || left->expr->is_wide || right->expr->is_wide)
-		return SIGN_OTHER;
-	if (left->kind == NODE_NUMBER && right->kind == NODE_NUMBER &&
+	if (f->b->given->files && left->kind == NODE_NUMBER && right->kind == NODE_NUMBER &&
 	    str_to_u64(node_text(left), &from) && str_to_u64(node_text(right), &taken))
 		return from < taken ? SIGN_SIGNED : SIGN_NONE;
-	return SIGN_SIGNED;
+	bool has_time = left->expr->wide == WIDE_TIME || right->expr->wide == WIDE_TIME;
+	return has_time || !f->b->given->files ? SIGN_OTHER : SIGN_SIGNED;
 }
 
 static void find_binary(struct finder *f, struct node *n, struct expr *e)
@@ -366,9 +365,10 @@ static void find_binary(struct finder *f, struct node *n, struct expr *e)
 	// mask leaves.
 	bool is_cut = tok_is(n->name, "%") || (tok_is(n->name, "&") && e->sign == SIGN_NONE);
 	bool is_of_left = is_shift || tok_is(n->name, "/");
-	e->is_wide = !e->is_truth && (is_cut	   ? left->is_wide && right->is_wide
-				      : is_of_left ? left->is_wide
-						   : left->is_wide || right->is_wide);
+	e->wide = e->is_truth  ? 0
+		  : is_cut     ? left->wide & right->wide
+		  : is_of_left ? left->wide
+			       : left->wide | right->wide;
 	// What a pointer is moved by keeps its type.
 	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && ctype_pointee(left->type)) {
 		e->type = left->type;
@@ -390,7 +390,7 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 	if (e->enumerator_of != other->enumerator_of)
 		e->enumerator_of = NULL;
 	e->kind = join_kinds(e->kind, other->kind);
-	e->is_wide |= other->is_wide;
+	e->wide |= other->wide;
 	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
 	e->bit_size = 0;
 	if (!e->type && ctype_pointee(other->type))
@@ -419,7 +419,7 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 		kept = (struct expr){.sign = SIGN_NONE};
 	else if (!is_plain)
 		kept = (struct expr){.sign = value->sign};
-	kept.is_wide = value->is_wide;
+	kept.wide = value->wide;
 	kept.kind = is_plain ? value->kind : EXPR_NUMBER;
 	learn(f, target, &kept)->is_computed |= !is_plain;
 	if (is_plain && target->kind == NODE_MAP && target->child)
@@ -535,7 +535,7 @@ static void find_name(struct finder *f, const struct node *n, struct expr *e)
 		e->arg_of = f->clause->probes.n ? f->clause : NULL;
 		e->arg = i;
 	}
-	e->is_wide = size == 8 || word->is_wide;
+	e->wide = word->is_wide ? WIDE_TIME : size == 8;
 	if (tok_is(n->name, "retval"))
 		find_retval(f, n, e);
 }
@@ -553,6 +553,7 @@ static void find_enumerator(struct finder *f, const struct node *n, struct expr 
 		return;
 	e->kind = EXPR_NUMBER;
 	e->enumerator_of = of;
+	e->wide = value > UINT32_MAX || value < INT32_MIN;
 	if (value < 0)
 		e->sign = of && !of->is_signed ? SIGN_UNSIGNED : SIGN_SIGNED;
 }
@@ -565,7 +566,7 @@ static bool find_programs(struct finder *f, const struct node *n, struct expr *e
 		return false;
 	e->type = is_type_name(v->type) ? v->type : NULL;
 	e->sign = sign_of_type(v->type, 0);
-	e->is_wide = sign_is_wide(v->type, 0);
+	e->wide = sign_is_wide(v->type, 0);
 	e->is_place = e->by_address = v->is_memory;
 	e->kind = v->is_memory ? EXPR_OPEN : EXPR_NUMBER;
 	return true;
@@ -584,7 +585,7 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	e->kind = EXPR_NUMBER;
 	if (f->clause->params) {
 		e->sign = sign_of_type(arg->type, 0);
-		e->is_wide = sign_is_wide(arg->type, 0);
+		e->wide = sign_is_wide(arg->type, 0);
 		return true;
 	}
 	e->arg_of = f->clause;
@@ -592,7 +593,7 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	e->is_guess = arg->from != PROBEARG_DECLARED;
 	// Where sites pass it in different widths its type knows its sign best.
 	e->sign = argument_sign(f->b, f->clause, i, &size);
-	e->is_wide = size == 8;
+	e->wide = size == 8;
 	if (arg->sizes_differ && ctype_strip(arg->type))
 		e->sign = sign_of_type(arg->type, 0);
 	return true;
@@ -650,7 +651,7 @@ static void find_macro(struct finder *f, const struct node *macro, const struct 
 				     .is_guess = argument->expr->is_guess,
 				     .is_mixed = argument->expr->is_mixed,
 				     .sign = argument->expr->sign,
-				     .is_wide = argument->expr->is_wide};
+				     .wide = argument->expr->wide};
 		if (p->kind != NODE_NAME && p->kind != NODE_VARIABLE)
 			continue;
 		check_parameter(f, argument, holder_of(f, key_of(f, p)));
@@ -677,7 +678,7 @@ static void find_call(struct finder *f, struct node *n, struct expr *e)
 	}
 	const struct word *word = vocabulary_word(n->name->text);
 	e->sign = word->gives == GIVES_COUNT ? SIGN_NONE : SIGN_OTHER;
-	e->is_wide = word->is_wide;
+	e->wide = word->is_wide ? WIDE_TIME : 0;
 	e->kind = kind_of_word(word);
 }
 
@@ -715,8 +716,10 @@ static void find_if(struct finder *f, struct node *n, struct expr *e)
 static void find_number(struct finder *f, struct node *n, struct expr *e)
 {
 	uint64_t value;
+	bool is_known = str_to_u64(node_text(n), &value); // 5s is not
 	(void)f;
-	e->sign = str_to_u64(node_text(n), &value) && value > INT64_MAX ? SIGN_UNSIGNED : SIGN_NONE;
+	e->sign = is_known && value > INT64_MAX ? SIGN_UNSIGNED : SIGN_NONE;
+	e->wide = !is_known || value > UINT32_MAX;
 	e->kind = EXPR_NUMBER;
 }
 
@@ -769,14 +772,14 @@ static void find_cast(struct finder *f, struct node *n, struct expr *e)
 	find(f, n->child->next);
 	*e = of_annotation(f, n->child);
 	e->is_place = e->is_value = e->by_address = false;
-	e->is_wide = false;
+	e->wide = 0;
 }
 
 static void find_stepped(struct finder *f, struct node *n, struct expr *e)
 {
 	const struct expr *of = find(f, n->child);
 	*e = (struct expr){
-	    .type = of->type, .sign = of->sign, .is_wide = of->is_wide, .kind = EXPR_NUMBER};
+	    .type = of->type, .sign = of->sign, .wide = of->wide, .kind = EXPR_NUMBER};
 	learn_step(f, n);
 }
 
@@ -823,12 +826,12 @@ static struct expr *find(struct finder *f, struct node *n)
 	find_value(f, n, &e);
 	if (e.kind == EXPR_OPEN)
 		e.kind = kind_of_type(e.type);
-	e.is_wide |= sign_is_wide(e.type, e.bit_size);
+	e.wide |= sign_is_wide(e.type, e.bit_size);
 	e.effect = effect_find(n, &e);
 	if (!n->expr)
 		n->expr = arena_new(f->b->arena, struct expr);
 	f->has_changed |= n->expr->sign != e.sign || !n->expr->type != !e.type ||
-			  n->expr->is_wide != e.is_wide || n->expr->n_elements != e.n_elements ||
+			  n->expr->wide != e.wide || n->expr->n_elements != e.n_elements ||
 			  n->expr->kind != e.kind || n->expr->is_mixed != e.is_mixed;
 	*n->expr = e;
 	return n->expr;
