@@ -68,6 +68,13 @@ static bool is_bool_cast(const struct node *n)
 	return n->parent->kind == NODE_CAST && n->first == n->last && tok_is(n->first, "bool");
 }
 
+/** Not `&x->m`, which no version has and all are given the address of. */
+static bool is_of_name(const struct node *n)
+{
+	const struct node *of = node_ungrouped(n->child);
+	return of->kind == NODE_VARIABLE || of->kind == NODE_MAP;
+}
+
 static bool is_of_map_and_key(const struct node *n)
 {
 	return has_two(n) && n->child->kind == NODE_MAP && !n->child->child;
@@ -87,7 +94,7 @@ static const struct feature {
     {NODE_CALL, "delete", is_of_map_and_key, "delete() with the key as second argument", 22,
      "delete(@map[key]) works in all versions"},
     {NODE_LET, NULL, is_statement_let, "let", 22, "an assignment declares a variable, too"},
-    {NODE_UNARY, "&", NULL, "address-of operator", 24, NULL},
+    {NODE_UNARY, "&", is_of_name, "address-of operator", 24, NULL},
     {NODE_BLOCK, NULL, is_alone, "standalone block", 24, NULL},
     {NODE_TYPE, NULL, is_bool_cast, "type bool", 24, "write x != 0"},
     {NODE_CALL, "delete", is_value, "value of delete()", 24, NULL},

@@ -238,6 +238,16 @@ static const struct text *emit_ternary(struct emitter *e, const struct node *n, 
 	return t ? t : emit_written(e, n, children);
 }
 
+/** `&x->m`: a pointer of its type, which is a number where no cast can name it. */
+static const struct text *emit_address(struct emitter *e, const struct node *n)
+{
+	const struct text *at = emit(e, n->child, WANT_ADDRESS);
+	struct str name = types_pointer(e, n->expr->type);
+	struct text *t = name.n ? made(e, n, "((%t)(%n))", name, at) : made(e, n, "(%n)", at);
+	t->is_tight = true;
+	return t;
+}
+
 /** -x, x + y, x = y, (T)x */
 static const struct text *emit_operator(struct emitter *e, const struct node *n)
 {
@@ -654,6 +664,9 @@ const struct text *emit(struct emitter *e, const struct node *n, enum want want)
 	case NODE_TERNARY:
 		return emit_ternary(e, n, want);
 	case NODE_UNARY:
+		if (tok_is(n->name, "&") && x && x->type)
+			return emit_address(e, n);
+		return emit_operator(e, n);
 	case NODE_BINARY:
 	case NODE_ASSIGN:
 		return emit_operator(e, n);

@@ -6,6 +6,7 @@
 // written; number_make() makes 64 bits of it, with a sign or without; and each operator asks for
 // what it needs. Nothing else in here knows how a number is written.
 #include "emit/emit_priv.h"
+#include "sema/targettype.h"
 #include "lang/vocabulary.h"
 #include "dialect/dialect.h"
 
@@ -415,8 +416,23 @@ static void emit_sum(struct emitter *e, const struct node *n, const struct text 
 			children[i] = widen(e, both[i], children[i]);
 }
 
+/** A pointer whose type no cast can name is a number to bpftrace: `p + n` is n elements on all the same. */
+static void scale(struct emitter *e, const struct node *n, const struct text **children)
+{
+	const struct ctype *t = ctype_strip(n->child->expr->type);
+	struct str unused;
+	uint64_t size;
+	if ((!tok_is(n->name, "+") && !tok_is(n->name, "-")) || !t || t->kind != CTYPE_POINTER ||
+	    targettype_pointee(n->child->expr->type, &unused) || !ctype_size(t->of, &size) ||
+	    ctype_pointee(n->child->next->expr->type))
+		return;
+	children[0] = made(e, n->child, "(uint64)%c", children[0]);
+	children[1] = made(e, n->child->next, "(uint64)%c * %u", children[1], size);
+}
+
 static void emit_binary(struct emitter *e, const struct node *n, const struct text **children)
 {
+	scale(e, n, children);
 	static const char *const sums[] = {"+", "-", "*", "&", "|", "^", NULL};
 	bool is_equal = tok_is(n->name, "==") || tok_is(n->name, "!=");
 	if (compares(n->name) || (is_equal && mixes_signs(e)))

@@ -1,5 +1,6 @@
 #include "sema/exprplace.h"
 
+#include "lang/print.h"
 #include "sema/targettype.h"
 
 /**
@@ -162,4 +163,23 @@ bool exprplace_pointee(const struct bind *b, const struct node *n, const struct 
 		e->by_address = of->by_address;
 	}
 	return !say || check_declared(b, of, n->name);
+}
+
+bool exprplace_address(const struct bind *b, const struct node *n, const struct expr *of, bool say,
+		       struct expr *e)
+{
+	struct node *operand = node_ungrouped(n->child);
+	if (of->is_place && of->type && !of->bit_size && !of->is_substituted) {
+		e->type = ctype_new_pointer(b->arena, of->type, sizeof(uint64_t));
+		e->is_guess = of->is_guess;
+		e->is_mixed = of->is_mixed;
+		e->by_address = true; // no cast names a pointer to pointers
+		return true;
+	}
+	if (!say || of->is_substituted || operand->kind == NODE_VARIABLE ||
+	    operand->kind == NODE_MAP)
+		return true;
+	return diag_error(b->diag, tok_at(n->first), "cannot take address of " STR_FMT ": it is %s",
+			  STR_ARG(print_text(b->arena, operand)),
+			  of->bit_size ? "a bitfield" : "not known to be in memory");
 }

@@ -21,5 +21,8 @@ bool exprplace_index(const struct bind *b, const struct node *n, const struct ex
 /** `*of`: where that is no struct or pointer, bpftrace itself reads it right. */
 bool exprplace_pointee(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		       struct expr *e);
+/** `&of`: of a place in memory; of what bpftrace holds itself nothing is known. */
+bool exprplace_address(const struct bind *b, const struct node *n, const struct expr *of, bool say,
+		       struct expr *e);
 
 #endif

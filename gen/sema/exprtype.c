@@ -325,6 +325,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 		e->is_truth = true;
 	} else if (tok_is(op, "&")) {
 		e->sign = SIGN_OTHER;
+		f->good &= exprplace_address(f->b, n, of, f->is_last, e);
 	} else if (tok_is(op, "-") || tok_is(op, "~")) {
 		e->sign = of->sign == SIGN_NONE ? SIGN_SIGNED : of->sign;
 	}

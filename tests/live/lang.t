@@ -74,6 +74,7 @@ an array of pointers~17~$o = args.out;~$o->list[1]~
 a variable index~17~$o = args.out; $i = 1;~$o->list[$i]~
 an array of structs~17~$o = args.out;~$o->b[1]~
 structs by a variable~17~$o = args.out; $i = 1;~$o->b[$i]~
+an address~17~$i = 1; $p = &args.out->self->b[$i];~$p~
 a map~17~@m[tid] = args.p;~@m[tid]~
 a map of the outer~17~@o[tid] = args.out;~@o[tid]->p~
 for over a map~23~@f[1] = args.p; for ($kv : @f) {~$kv.1~}

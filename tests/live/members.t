@@ -47,6 +47,7 @@ struct all {
 	int unroll, string;
 	_Alignas(64) int aligned;
 	struct inner **rows; char **words; short *numbers; struct all *self; unsigned long sum;
+	struct { short x; char y; } bare[2];
 	char big[4096];
 	int flex[];
 };
@@ -79,6 +80,7 @@ int main(void)
 	static short numbers[] = {20, -21};
 	a->rows = a->parr, in.bits = -14, a->arr[1].bits = -2;
 	memcpy(a->nqn, "nqn.2016", 8);
+	a->bare[1].x = -3, a->bare[1].y = 'y';
 	a->words = words, a->numbers = numbers, a->self = a;
 	a->sum = strlen(words[1]);	/* a page that was never read cannot be traced */
 	a->fn = twice, a->unroll = 11, a->string = -12, a->aligned = 64;
@@ -161,6 +163,10 @@ usdt:__EXE__:all {
 	printf("bytes %s %d\n", str($a->nqn), $a->nqn[2]);
 	printf("more %d %d %d %d\n", $a->arr[$i].bits, $a->rows[$i]->bits, $a->ptr[0].bits, (**$r).s);
 	printf("sizes %d %d %d\n", sizeof($a->i8), sizeof($a->bf_l), sizeof($a->name));
+	$at = &$a->grid[1][$i];
+	$bare = &$a->bare[0];
+	printf("addresses %d %d %d %d %d %s\n", *&$a->arr[$i].s, (&$a->arr[$i])->bits, *$at, *(&$a->numbers[0] + $i), (&$a->rows[0])[1]->s, str(&$a->big[4093]));
+	printf("more %d %d %d %c\n", (uint64)&$a->both.b[$i] - (uint64)$a == offsetof(struct all, both) + 1, (uint64)&(*$a).anon_b == (uint64)&$a->anon_b, ($bare + $i)->x, (&$a->bare[$i - 1] + 1)->y);
 	@k[$a->bf_s, $a->i16] = $a->ptr;
 	printf("keys %d\n", @k[$a->bf_s, $a->i16]->s);
 	clear(@k);
@@ -185,6 +191,8 @@ quotients -5 -7 -4 104
 bytes nqn.2016 110
 more -2 -14 -14 -5
 sizes 1 8 224
+addresses -100 -2 24 -21 -5 b>
+more 1 1 -3 y
 keys -5
 tuples -9 -14 5 7 -9" "indices, keys, casts, copies and pointers that are themselves rewritten"
 
