@@ -283,11 +283,11 @@ struct str argread_choose(struct arena *a, unsigned machine, const struct str *t
 			  const uint64_t *pcs, size_t n)
 {
 	enum { PAGE = 4096, MOST = 16 };
-	struct str all = texts[0];
-	size_t n_texts = 1;
-	for (size_t i = 1; i < n; i++) {
+	struct str all = {0}, two = texts[0];
+	size_t n_texts = 0;
+	for (size_t i = 0; i < n; i++) {
 		struct str at = {0};
-		bool is_known = str_eq(texts[i], texts[0]);
+		bool is_known = false;
 		for (size_t k = 0; k < n && !is_known; k++) {
 			bool is_same = str_eq(texts[k], texts[i]);
 			is_known = is_same && k < i;
@@ -303,8 +303,14 @@ struct str argread_choose(struct arena *a, unsigned machine, const struct str *t
 			continue;
 		if (n_texts++ == MOST)
 			return STR("");
-		all = str_printf(a, "(" STR_FMT " ? (uint64)" STR_FMT " : (uint64)" STR_FMT ")",
-				 STR_ARG(at), STR_ARG(texts[i]), STR_ARG(all));
+		if (n_texts == 2)
+			two = str_printf(
+			    a, "(" STR_FMT " ? (uint64)" STR_FMT " : (uint64)" STR_FMT ")",
+			    STR_ARG(at), STR_ARG(texts[i]), STR_ARG(texts[0]));
+		all = str_printf(a, STR_FMT "%s(" STR_FMT " ? (uint64)" STR_FMT " : (uint64)0)",
+				 STR_ARG(all), n_texts > 1 ? " + " : "", STR_ARG(at),
+				 STR_ARG(texts[i]));
 	}
-	return all;
+	// A choice in a choice ends bpftrace 0.23 by a signal.
+	return n_texts > 2 ? str_printf(a, "(" STR_FMT ")", STR_ARG(all)) : two;
 }

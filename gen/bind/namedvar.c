@@ -136,7 +136,8 @@ static const char *why_not_stored(struct arena *a, const struct spot *s, const s
 		return "it is declared there, and has no value yet";
 	if (is_local && has_more(s, v, pc))
 		return "the line that declares it is not complete there";
-	return is_inlined(s) && is_parameter(v) && !is_behind(s, line, pc)
+	// Callers that are not optimized store what they pass before the copy begins.
+	return s->rows.is_optimized && is_inlined(s) && is_parameter(v) && !is_behind(s, line, pc)
 		   ? "the inlined function has not stored it yet"
 		   : NULL;
 }

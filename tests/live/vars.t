@@ -192,6 +192,39 @@ else
 	if command -v clang++ >/dev/null; then parts 'both|view' clang++; fi
 fi
 
+# --- copies in code that is not optimized: what is passed is stored before the copy begins
+cat >"$tmp/copies.c" <<'END'
+#include <stdio.h>
+#define COPIED static inline __attribute__((always_inline))
+struct pair { int x; long y; };
+volatile long sink;
+COPIED long add(int a, long b) { printf("add %d %ld\n", a, b); return a + b; }
+COPIED long nest(const char *text, struct pair p, unsigned char c) { printf("nest %s %d %ld %u\n", text, p.x, p.y, c); return add(p.x - 1, c); }
+__attribute__((noinline)) long work(int n)
+{
+	for (int i = 0; i < 3; i++) {
+		struct pair p = {i * n, -i};
+		char text[] = "text";
+		sink += add((int)add(n + i, i * 5000000000), sink);
+		sink += nest(text + i, p, (unsigned char)(n - i));
+	}
+	return sink;
+}
+int main(void) { return work(-7) == 0; }
+END
+copies() { # BUILD...
+	"$@" -g -o "$tmp/copies" "$tmp/copies.c" 2>"$tmp/errors" || { ok "$*: compiles" false; return; }
+	"$top/scripts/bpftrace.sh" -q -c "$tmp/copies" -o "$tmp/trace" -e 'uprobe:__EXE__:add { printf("add %d %ld\n", vars.a, vars.b); }
+uprobe:__EXE__:nest { printf("nest %s %d %ld %u\n", str(vars.text), vars.p.x, vars.p.y, vars.c); }' >"$tmp/answers" 2>"$tmp/messages"
+	is "$(grep . "$tmp/trace")" "$(cat "$tmp/answers")" "$*: parameters of copies where they begin"
+}
+if [ "$version" -lt 20 ]; then
+	skip "copies" "this bpftrace attaches only to entries"
+else
+	copies gcc -O0
+	if command -v clang >/dev/null; then copies clang -O0; fi
+fi
+
 # --- any instruction, as gdb shows it: bpftrace 0.17 attaches to none but entries
 if ! command -v gdb >/dev/null || ! command -v objdump >/dev/null; then
 	skip "gdb" "there is no gdb or objdump"
@@ -207,5 +240,8 @@ else
 		like "$(cat "$tmp/report")" 'compared [1-9][0-9]{2}, wrong 0,.* only btgen 0;' "$build: gdb shows the same at 24 instructions"
 		sed 's/^/# /' "$tmp/report"
 	done
+	gcc -O0 -g -o "$tmp/copies" "$tmp/copies.c" || exit 1
+	"$top/tests/vars.py" --btgen "$btgen" --match '^work$' --places 24 --seed 3 -- "$tmp/copies" >"$tmp/report" 2>&1
+	like "$(cat "$tmp/report")" 'compared [1-9][0-9]*, wrong 0,.* only btgen 0;' "gcc -O0: and in copies"
 fi
 done_testing
