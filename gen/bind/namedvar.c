@@ -480,7 +480,7 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 	return true;
 }
 
-static bool look_around(const struct bind *b, const struct context_place *p, bool is_call,
+static bool look_around(struct arena *a, const struct context_place *p, bool is_call,
 			struct spot *ret)
 {
 	*ret = (struct spot){.src = p->src, .is_call = is_call, .asked = p->line};
@@ -493,7 +493,7 @@ static bool look_around(const struct bind *b, const struct context_place *p, boo
 	}
 	argloc_init(&ret->loc, p->src, &ret->site);
 	dwsite_rows(p->src, &ret->site, &ret->rows);
-	struct funcargs *f = arena_new(b->arena, struct funcargs);
+	struct funcargs *f = arena_new(a, struct funcargs);
 	ret->params = funcargs_read(p->src, ret->rows.entry, f) ? f : NULL;
 	return true;
 }
@@ -524,7 +524,7 @@ static bool resolve_all(const struct bind *b, struct attach_clause *c, struct no
 		return report_no_places(b, NULL, uses[0]->name);
 	struct spot *spots = arena_array(b->arena, struct spot, c->near.places.n);
 	for (size_t i = 0; i < c->near.places.n; i++)
-		if (!look_around(b, &c->near.places.v[i], is_call, &spots[i]))
+		if (!look_around(b->arena, &c->near.places.v[i], is_call, &spots[i]))
 			return report_no_places(b, &c->near.places.v[i], uses[0]->name);
 	for (size_t i = 0; i < n; i++)
 		good &= resolve(b, c, spots, uses[i]);
@@ -535,6 +535,16 @@ bool namedvar_resolve(const struct bind *b, struct attach_clause *c)
 {
 	bool good = resolve_all(b, c, c->clause->named_vars.v, c->clause->named_vars.n, false);
 	return resolve_all(b, c, c->unpassed.v, c->unpassed.n, true) && good;
+}
+
+bool namedvar_is_passed(struct arena *a, struct dwsrc *src, uint64_t addr, struct str name)
+{
+	struct spot s;
+	struct found f = {0};
+	bool is_memory;
+	return look_around(a, &(struct context_place){.src = src, .addr = addr}, true, &s) &&
+	       find_local(&s, name, &f) && !f.why_not && !why_not_at(a, &s, &s.loc, &f.var) &&
+	       !why_not_type(ctype_as_pointer(a, f.var.type), &f.var.at, &is_memory) && !is_memory;
 }
 
 const struct namedvar *namedvar_find(const struct attach_clause *c, const struct node *n)

@@ -29,6 +29,8 @@ struct namedvar {
 
 /** Checks the uses in clause @c, which is bound; false after an error. */
 bool namedvar_resolve(const struct bind *b, struct attach_clause *c);
+/** Does `args.NAME` read parameter @name of the function at link-time address @addr where no argN does? */
+bool namedvar_is_passed(struct arena *a, struct dwsrc *src, uint64_t addr, struct str name);
 /**
  * The variable that @n, `vars.NAME`, means in a clause for which that went well, or the parameter, or the member of one that
  * is in registers; NULL for anything else.

@@ -369,16 +369,12 @@ static void write_omitted(const struct skeleton *sk, const struct skeleton_probe
 			  const struct skeleton_field *f, struct code *out)
 {
 	code_z(out, "// ");
-	if (p->probe) {
+	if (p->probe)
 		code_word(out, f->value);
-		code_f(out, " is omitted: bpftrace " DIALECT_FMT " cannot read it here\n",
-		       DIALECT_ARG(sk->version));
-		return;
-	}
-	code_comment(out, f->arg->name);
-	code_z(
-	    out,
-	    " is omitted: it is not in a register that argN reads, or its location is unknown\n");
+	else
+		code_comment(out, f->arg->name);
+	code_f(out, " is omitted: bpftrace " DIALECT_FMT " cannot read it here\n",
+	       DIALECT_ARG(sk->version));
 }
 
 static void write_clause(const struct skeleton *sk, const struct skeleton_probe *p,

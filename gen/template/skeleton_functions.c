@@ -11,6 +11,7 @@
 
 #include "bind/attach.h"
 #include "bind/codeattach.h"
+#include "bind/namedvar.h"
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
@@ -217,18 +218,25 @@ static void add_params(struct skeleton *sk, struct skeleton_probe *p, const stru
 	for (size_t i = 0; i < args->list.n; i++) {
 		const struct funcarg *from = &args->list.v[i];
 		struct probearg arg = from->arg;
-		bool is_readable = from->number >= 0;
+		bool has_number = from->number >= 0;
 		struct safe_word value =
-		    is_readable ? word_ident(sk->arena, STR(""), "arg", (size_t)from->number)
-				: word_own("?");
-		if (!arg.name.n && !is_readable)
+		    has_number ? word_ident(sk->arena, STR(""), "arg", (size_t)from->number)
+			       : word_own("?");
+		if (!arg.name.n && !has_number)
 			continue;
 		if (!arg.name.n)
 			arg.name = value.s;
-		struct skeleton_field *f = push_field(sk, p, &arg, value, is_readable);
-		f->index = is_readable ? (unsigned)from->number : UINT_MAX;
-		f->name = word_ident(sk->arena, arg.name, "arg", i);
-		f->by_name = is_readable && arg.has_name && str_eq(f->name.s, from->arg.name);
+		struct safe_word name = word_ident(sk->arena, arg.name, "arg", i);
+		bool is_word = arg.has_name && str_eq(name.s, from->arg.name);
+		bool by_name =
+		    is_word && (has_number ||
+				namedvar_is_passed(sk->arena, p->file->bin.src, p->addr, name.s));
+		if (by_name && !has_number)
+			value = word_join(sk->arena, word_own(""), "args.", name);
+		struct skeleton_field *f = push_field(sk, p, &arg, value, has_number || by_name);
+		f->index = has_number ? (unsigned)from->number : UINT_MAX;
+		f->name = name;
+		f->by_name = by_name;
 	}
 }
 

@@ -121,7 +121,7 @@ uprobe:__EXE__:make
 	printf("%s %s[%d] uprobe:make n=%ld text=\"%s\"\n",
 	       strftime("%H:%M:%S.%f", nsecs), comm, tid, args.n, str(args.text));
 }
-// d is omitted: it is not in a register that argN reads, or its location is unknown
+// d is omitted: bpftrace 0.17 cannot read it here
 
 // make(int n, double d, const char *text)
 uretprobe:__EXE__:make
@@ -129,7 +129,7 @@ uretprobe:__EXE__:make
 	printf("%s %s[%d] uretprobe:make\n",
 	       strftime("%H:%M:%S.%f", nsecs), comm, tid);
 }
-// retval is omitted: it is not in a register that argN reads, or its location is unknown' "a double, and a struct that is returned"
+// retval is omitted: bpftrace 0.17 cannot read it here' "a double, and a struct that is returned"
 for pattern in twice 'twic*'; do
 	out=$("$btgen" skeleton --for 0.17 -x "$tmp/functions" "uretprobe:$pattern" 2>&1)
 	like "$out" "warning: 2 functions of $tmp/functions are named twice: bpftrace attaches to the first" "$pattern: two functions of one name"

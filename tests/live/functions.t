@@ -184,6 +184,47 @@ END
 	wait "$live_pid"
 fi
 
+# -t shows what args.NAME reads: what is in the caller's frame, and what a clone of gcc's knows without being passed it.
+cat >"$tmp/clones.c" <<'END'
+#include <stdio.h>
+enum mode { OFF, ON = 3, BAD = -1 };
+struct box { int id; };
+volatile long sink;
+static __attribute__((noinline)) long frame(int a, short b, unsigned char c, int d, int e, int f, int g, const char *text, enum mode mode, struct box *box, int h)
+{
+	printf("a=%d b=%d c=%u d=%d e=%d f=%d g=%d text=\"%s\" mode=%s box={id=%d} h=%d\n", a, b, c, d, e, f, g, text, mode == BAD ? "BAD" : "ON", box->id, h);
+	box->id = a;
+	return sink += a;
+}
+static __attribute__((noinline)) long known(int a, int factor)
+{
+	printf("a=%d factor=%d\n", a, factor);
+	return sink += a * factor;
+}
+int main(int argc, char **argv)
+{
+	setlinebuf(stdout);
+	getchar();
+	for (int i = 0; i < 4; i++) {
+		struct box box = {i - 20};
+		frame(-i, (short)(-8 * i), (unsigned char)(200 + i), i * 4, argc + i, -6 * i, i - 7, argv[0], i > 1 ? BAD : ON, &box, -i);
+		known(i - 30, -5);
+	}
+	puts("done");
+	return 0;
+}
+END
+for level in -O0 -O2; do
+	gcc $level -g -o "$tmp/clones" "$tmp/clones.c" || exit 1
+	live_start "$tmp/clones"
+	ok "-t, gcc $level: it attaches" live_trace -t 'uprobe:*frame*' -t 'uprobe:*known*' --deep 1 "$live_pid"
+	echo >&8
+	live_wait
+	exec 8>&-
+	is "$(sed -n 's/ = /=/g; s/.*uprobe:[^ ]* //p' "$tmp/trace" | tr ' ' '\n' | sort)" "$(grep -v 'done' "$tmp/answers" | tr ' ' '\n' | sort)" \
+		"-t, gcc $level: each argument"
+done
+
 # What is not certain is an error; what is misspelled, too.
 gcc -O0 -g -o "$tmp/app" "$tmp/app.c" || exit 1
 refused() { # SCRIPT REGEX CLAIM
