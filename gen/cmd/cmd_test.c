@@ -133,14 +133,16 @@ static void run_case(struct session *s, const char *path, const struct suite_cas
 	struct arena *a = s->arena;
 	struct report_result r = {.name = c->name, .file = path};
 	struct tracing t = {0};
-	if (s->options->req.exe && !check_case(s, c, &r.more)) {
+	const char *unable =
+	    tracing_is_possible(c) ? s->unable : arena_printf(a, "REQUIRES %s", c->requires);
+	if (unable == s->unable && s->options->req.exe && !check_case(s, c, &r.more)) {
 		r.why =
 		    arena_printf(a, "%s:%u: does not match %s", path, c->line, s->options->req.exe);
-	} else if (s->unable && s->options->may_not_skip) {
-		r.why = s->unable;
+	} else if (unable && s->options->may_not_skip) {
+		r.why = unable;
 		r.more = STR("");
-	} else if (s->unable) {
-		r.skipped = s->unable;
+	} else if (unable) {
+		r.skipped = unable;
 	} else {
 		tracing_run(a, s->self, s->words, c, &t);
 		const char *why = t.why;

@@ -130,6 +130,7 @@ static bool take_regex(struct reader *r, const struct word *w, struct str value)
 
 static const struct word words[] = {
     {"NAME", .take = take_name},
+    {"REQUIRES", ONCE(requires)},
     {"RUN", ONCE(run)},
     {"PROCESS", ONCE(process)},
     {"TRACE", .take = take_patterns},

@@ -33,6 +33,8 @@ struct expect {
 
 struct suite_case {
 	struct str name;
+	const char
+	    *requires; /**< a command of the shell that fails where this is to be skipped; or NULL */
 	const char *run, *process; /**< a command, or a process to trace; the other is NULL */
 	VEC(const char *) patterns;
 	const char *script, *text; /**< instead of those: a file, or a program; or NULL */
@@ -64,6 +66,8 @@ struct tracing {
 	double seconds;
 };
 
+/** Does REQUIRES of @c, if it has that, succeed? */
+bool tracing_is_possible(const struct suite_case *c);
 /**
  * Runs @c with `@btgen run`; @options are further words for that, ending in NULL. What it starts has ended when this returns,
  * but for what the program itself leaves behind.

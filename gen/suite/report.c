@@ -19,7 +19,8 @@ void report_add(struct arena *a, struct report *all, const struct report_result 
 	struct str name = tap_name(a, r->name);
 	vec_push(a, &all->results, *r);
 	printf("%sok %zu - " STR_FMT "%s%s\n", r->why ? "not " : "", all->results.n, STR_ARG(name),
-	       r->skipped ? " # SKIP " : "", r->skipped ? r->skipped : "");
+	       r->skipped ? " # SKIP " : "",
+	       r->skipped ? str_dup(a, str_printable(a, str_from(r->skipped))) : "");
 	if (r->why)
 		printf("# %s\n", str_dup(a, str_printable(a, str_from(r->why))));
 	for (struct str rest = r->more; r->why && rest.n;) {

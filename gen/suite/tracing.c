@@ -58,6 +58,18 @@ static pid_t start(const struct job *j, const char *const *argv, int keep)
 	_exit(127);
 }
 
+bool tracing_is_possible(const struct suite_case *c)
+{
+	struct job j = {.log = open("/dev/null", O_WRONLY | O_CLOEXEC)};
+	const char *const shell[] = {"/bin/sh", "-c", c->requires, NULL};
+	pid_t pid = c->requires ? start(&j, shell, -1) : 0;
+	int status = c->requires != NULL;
+	if (pid)
+		waitpid(pid, &status, 0);
+	close(j.log);
+	return status == 0;
+}
+
 /** `btgen run` with all that the case says. */
 static pid_t start_trace(const struct job *j, const char *btgen, const char *const *options,
 			 int ready)

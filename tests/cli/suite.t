@@ -26,6 +26,7 @@ wrong 'NAME a\nRUN b\nRUN c\n' 'x.cases:3: error: given twice in one case' "RUN 
 wrong 'NAME a\nRUN b\nEXPECT_REGEX (\n' 'x.cases:3: error: EXPECT_REGEX: Unmatched ( or \(' "a regular expression"
 wrong 'NAME a\nEXPECT_LEAST x y\n' 'x.cases:2: error: EXPECT_LEAST takes a number and a text' "no number"
 wrong 'NAME a\nTIMEOUT 0\n' "x.cases:2: error: TIMEOUT: '0' is not a number of seconds" "no time"
+wrong 'NAME a\nREQUIRES b\nREQUIRES c\n' 'x.cases:3: error: given twice in one case' "REQUIRES twice"
 wrong 'NAME\n' 'x.cases:1: error: NAME needs a value' "no name"
 like "$("$btgen" test /nowhere 2>&1)" '/nowhere: error: no such file' "no file"
 like "$("$btgen" test 2>&1)" '^btgen test: give a file of cases$' "none given"
@@ -50,4 +51,22 @@ not ok 2 - a name that is none
 like "$(BTGEN_BPFTRACE=/nowhere/bpftrace "$btgen" test app.cases)" 'ok 1 - right # SKIP .*/nowhere/bpftrace' "with the reason"
 out=$(BTGEN_BPFTRACE=/nowhere/bpftrace "$btgen" test --no-skip app.cases)
 is "$? $(grep -c '^not ok' <<<"$out")" "1 2" "--no-skip: that is a failure"
+cat >app.cases <<'END'
+NAME what is not here
+REQUIRES exec test -e gone # ever
+RUN ./app
+PROG usdt:__EXE__:app:push { printf("%d\n", args.m); }
+EXPECT 1
+END
+is "$("$btgen" test -x ./app app.cases | head -n 2)" "1..1
+ok 1 - what is not here # SKIP REQUIRES exec test -e gone # ever" "a case that requires what is not here is skipped, and not looked at"
+out=$("$btgen" test --no-skip --junit x.xml app.cases)
+is "$? $(grep -v '^1' <<<"$out") $(grep -c 'failure message="REQUIRES exec' x.xml)" "1 not ok 1 - what is not here
+# REQUIRES exec test -e gone # ever 1" "--no-skip: that is a failure, too"
+for since in 0.17 9.9; do
+	printf '%s\n' 'NAME a version' "REQUIRES $btgen check -e '#pragma require bpftrace >= $since' -e 'BEGIN { }'" 'RUN ./app' 'TRACE nosuch' 'EXPECT 1' >app.cases
+	"$btgen" test -x ./app app.cases
+done >versions
+is "$(grep -o '^[a-z ]*1 - a version\( # SKIP\)*' versions)" "not ok 1 - a version
+ok 1 - a version # SKIP" "a version of bpftrace"
 done_testing
