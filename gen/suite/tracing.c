@@ -42,13 +42,33 @@ static struct str read_all(struct arena *a, int fd)
 		   : STR("");
 }
 
-/** A child that ends with us; @fd of it stays open. Returns 0 if it could not be started. */
+static volatile sig_atomic_t after_group; // which signals of the terminal do not reach
+
+static void pass_on(int sig)
+{
+	if (after_group)
+		kill(-after_group, sig);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void pass_on_signals(void)
+{
+	static const int all[] = {SIGINT, SIGTERM, SIGHUP};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (signal(all[i], pass_on) == SIG_IGN)
+			signal(all[i], SIG_IGN);
+}
+
+/** A child that ends with us; @keep of it stays open; -1: a shell, in a group of its own. Returns 0 if it could not be started. */
 static pid_t start(const struct job *j, const char *const *argv, int keep)
 {
 	pid_t parent = getpid(), pid = fork();
 	if (pid != 0)
 		return pid > 0 ? pid : 0;
 	prctl(PR_SET_PDEATHSIG, SIGINT);
+	if (keep < 0)
+		setpgid(0, 0);
 	int null = open("/dev/null", O_RDONLY);
 	if (getppid() != parent || null < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(j->log, STDOUT_FILENO) < 0 || dup2(j->log, STDERR_FILENO) < 0 ||
@@ -109,13 +129,22 @@ static void stop(struct job *j)
 	j->deadline = clock_ms() + ENDING_MS;
 }
 
+/** What AFTER has left in the background ends with it, as long as nobody else can have its number. */
+static bool has_after_ended(const struct job *j)
+{
+	siginfo_t info = {0};
+	return waitid(P_PID, (id_t)j->after, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid && kill(-j->after, SIGKILL) == 0;
+}
+
 /** Looks which of the two has ended. */
 static void reap(struct job *j)
 {
 	if (j->btgen && waitpid(j->btgen, &j->status, WNOHANG) == j->btgen)
 		j->btgen = 0;
-	if (j->after && waitpid(j->after, &j->after_status, WNOHANG) == j->after) {
-		j->after = 0;
+	if (j->after && has_after_ended(j)) {
+		waitpid(j->after, &j->after_status, 0);
+		j->after = after_group = 0;
 		stop(j);
 	}
 }
@@ -128,7 +157,11 @@ static void take_ready(struct job *j)
 	const char *const shell[] = {"/bin/sh", "-c", j->c->after, NULL};
 	close(j->ready);
 	j->ready = -1;
-	if (is_ready && j->c->after && !(j->after = start(j, shell, -1)))
+	if (!is_ready || !j->c->after)
+		return;
+	pass_on_signals();
+	j->after = after_group = start(j, shell, -1);
+	if (!j->after)
 		stop(j);
 }
 
@@ -152,15 +185,16 @@ static void end_after(struct job *j)
 {
 	unsigned long from = clock_ms();
 	if (j->after)
-		kill(j->after, SIGTERM);
+		kill(-j->after, SIGTERM);
 	while (j->after && clock_ms() - from < AFTER_MS) {
 		poll(NULL, 0, LOOK_MS);
 		reap(j);
 	}
 	if (!j->after)
 		return;
-	kill(j->after, SIGKILL);
+	kill(-j->after, SIGKILL);
 	waitpid(j->after, NULL, 0);
+	after_group = 0;
 }
 
 static const char *why_not(const struct job *j)

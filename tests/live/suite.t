@@ -201,6 +201,25 @@ is "$rc $out" "0 1..1
 ok 1 - a program that ends first" "AFTER goes on: the case has ended with its program"
 ok "and so does AFTER, which ignores SIGTERM" test $((SECONDS - began)) -lt 40
 
+# What AFTER leaves in the background ends with it, and with a test that is interrupted.
+test_of <<END
+NAME leaves something
+RUN ./$name 1 started
+TRACE app:push
+AFTER sleep 4711 & sleep 4712 & true
+EXPECT depth=1
+END
+is "$rc $out $(pgrep -fx 'sleep 471[12]')" "0 1..1
+ok 1 - leaves something " "AFTER leaves nothing behind"
+printf '%s\n' 'NAME long' "RUN ./$name 1 started" 'TRACE app:push' 'EXPECT push' 'AFTER sleep 4713; true' >cases/q.cases
+"$btgen" test cases/q.cases >/dev/null 2>&1 &
+pid=$!
+own $pid
+wait_for 60 pgrep -fx 'sleep 4713' >/dev/null
+kill -TERM $pid
+wait $pid 2>/dev/null
+ok "interrupted, it takes AFTER with it" wait_for 30 eval '! pgrep -fx "sleep 4713" >/dev/null'
+
 test_of <<END
 NAME what should have caused it
 RUN ./$name 1
