@@ -155,6 +155,8 @@ static const char read_line[] =
     "\t\tf*) misuse \"-f: unknown format '$OPTARG': text or json\" ;;\n"
     "\t\tB*) misuse \"-B: unknown mode '$OPTARG': full, none or line\" ;;\n"
     "\t\tp- | p-0* | p-*[!0-9]*) misuse \"-p: '$OPTARG' is not a process ID\" ;;\n"
+    "\t\tp-*) ! grep -qF \" $file (deleted)\" \"/proc/$OPTARG/maps\" 2>/dev/null ||\n"
+    "\t\t\trefuse \"process $OPTARG runs a $file that has been replaced: restart it\" ;;\n"
     "\t\t--no-warnings | --unsafe | --usdt-file-activation) ;;\n"
     "\t\t--*) misuse \"unknown option '--$OPTARG'\" ;;\n"
     "\t\t:-*) misuse \"option '-$OPTARG' needs a value\" ;;\n"
@@ -207,6 +209,28 @@ static void write_builds(struct arena *a, const struct expansion *x, size_t n, s
 			    "(--builds lists them)\"\n}\n");
 }
 
+/** $functions: those of the file that a program attaches to by their names. */
+static void write_functions(struct arena *a, const struct expansion *x, size_t n, struct code *out)
+{
+	struct str names = STR("");
+	for (size_t i = 0; i < n; i++)
+		vec_each(struct script_clause *const, c, &x[i].bind.found.script.clauses)
+			vec_each(const struct script_attach, at, &(*c)->attach)
+				vec_each(const struct str, to, &at->bound) {
+					struct str name = *to;
+					while (str_find(name, ':') < name.n)
+						str_take_until(&name, ':');
+					if (provider_is_function(at->provider) &&
+					    str_contains(*to, x[i].files.list.v[0].path) &&
+					    !isdigit((unsigned char)*name.p))
+						names = str_printf(a, STR_FMT " " STR_FMT,
+								   STR_ARG(names), STR_ARG(name));
+				}
+	code_z(out, "functions=");
+	code_shell(out, names);
+	code_z(out, "\n");
+}
+
 /** The longest strings that any of the builds has. */
 static unsigned max_strlen(const struct expansion *x, size_t n)
 {
@@ -229,8 +253,15 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 	code_f(out, "\nversion=" DIALECT_FMT "\nbpftrace=${BPFTRACE:-bpftrace}\n",
 	       DIALECT_ARG(req->given.version));
 	write_builds(a, x, n, out);
+	write_functions(a, x, n, out);
 	code_z(out, read_line);
-	code_z(out, "[ -r \"$file\" ] || refuse \"there is no $file here\"\nchoose\n");
+	code_z(out, "[ -r \"$file\" ] || refuse \"there is no $file here\"\nchoose\n"
+		    "words() { LC_ALL=C tr '\\0' '\\n' <\"$file\"; }\n"
+		    "words | grep -q '\\.symtab$' || for name in $functions; do\n"
+		    "\twords | grep -q \"$name\\$\" ||\n"
+		    "\t\tprintf 'warning: %s is stripped and has no function %s\\n' "
+		    "\"$file\" \"$name\" >&2\n"
+		    "done\n");
 	code_f(out, "is=$(\"$bpftrace\" --version) || refuse \"$bpftrace cannot be run\"\n"
 		    "case $is in\n"
 		    "*v$version | *v$version.* | *v$version-*) ;;\n"

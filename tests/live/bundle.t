@@ -36,6 +36,7 @@ cat >"$tmp/app.c" <<'END'
 #include <unistd.h>
 enum state { FIRST IDLE, RUNNING };
 struct request { MORE int id; enum state state; char name[8]; };
+static __attribute__((noinline)) int answer(char c) { return (int)write(1, &c, 1); }
 int main(void)
 {
 	struct request r = {.state = RUNNING, .name = "widget"};
@@ -44,7 +45,7 @@ int main(void)
 	while (read(0, &c, 1) == 1) {
 		r.id = c;
 		USDT_PROBE(app, hit, (struct request *)&r, next);
-		if (write(1, &c, 1) != 1)
+		if (answer(c) != 1)
 			return 1;
 	}
 	return 0;
@@ -81,6 +82,19 @@ rm "$tmp/app"
 is "$(BPFTRACE=$bpftrace sh "$tmp/bundle.sh" 2>&1; echo $?)" "error: there is no $tmp/app here
 1" "so is none"
 cp "$tmp/build1" "$tmp/app"
+strip -o "$tmp/app" "$tmp/build1"
+"$btgen" bundle -x "$tmp/build1" --at "$tmp/app" --for "$version" -e 'uprobe:__EXE__:answer { @ = count(); }' -o "$tmp/answer.sh"
+like "$(BPFTRACE=$bpftrace timeout 20 sh "$tmp/answer.sh" 2>&1)" "^warning: $tmp/app is stripped and has no function answer\$" "of a stripped one it is said which function is gone"
+rm "$tmp/app"
+cp "$tmp/build1" "$tmp/app"
+unlike "$(BPFTRACE=/bin/false sh "$tmp/answer.sh" 2>&1)" "warning" "... and of no other"
+live_start "$tmp/app"
+rm "$tmp/app"
+cp "$tmp/build1" "$tmp/app"
+is "$(BPFTRACE=$bpftrace sh "$tmp/bundle.sh" -p "$live_pid" 2>&1; echo $?)" "error: process $live_pid runs a $tmp/app that has been replaced: restart it
+1" "a process whose file has been replaced, which would be traced in vain"
+exec 8>&-
+wait "$live_pid"
 printf '#!/bin/sh\necho bpftrace v0.99.1\n' >"$tmp/other"
 chmod +x "$tmp/other"
 is "$(BPFTRACE=$tmp/other sh "$tmp/bundle.sh" 2>&1; echo $?)" "error: bpftrace v0.99.1: this is for bpftrace $version
