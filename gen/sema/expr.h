@@ -26,7 +26,7 @@ enum expr_kind {
 enum { WIDE = 1, WIDE_TIME = 3 };
 
 struct expr {
-	// Numbers of few bits are together: a large script has a million of these.
+	// Without padding: equal ones have equal bytes, and a large script has a million of these.
 	struct ctype *type; /**< NULL: not known */
 	/** The argument of these probes, unchanged, that it is; NULL: none. See argument_meant(). */
 	const struct attach_clause *arg_of;
@@ -55,12 +55,13 @@ struct expr {
 	unsigned char bit_size;	 /**< of a bitfield, else 0 */
 	unsigned char bit_shift; /**< where it begins in what stands at the address */
 	unsigned char
-	    bit_bytes; /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
-	struct expr **elements; /**< of a tuple; each may be NULL */
-	size_t n_elements;
-	uint64_t offset;       /**< of a member, bytes from there */
-	uint64_t element_size; /**< of an index: bytes of an element */
-	struct ctype *in;      /**< of a member: the aggregate that lists it */
+	    bit_bytes;	     /**< how much of that is to be read: 1, 2, 4 or 8; 0: byte by byte */
+	bool is_shared;	     /**< of several nodes, and never changed */
+	uint32_t n_elements; /**< of a tuple */
+	struct expr **elements; /**< each may be NULL */
+	uint64_t offset;	/**< of a member, bytes from there */
+	uint64_t element_size;	/**< of an index: bytes of an element */
+	struct ctype *in;	/**< of a member: the aggregate that lists it */
 };
 
 /** What evaluating @n again does. */

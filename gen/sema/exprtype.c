@@ -38,6 +38,7 @@ struct finder {
 	struct arena of_rounds[2], *names; // where they are: in the last one
 	struct strbuf key;		   // of one that is looked up
 	VEC(struct hidden) hidden;
+	struct expr *shared[256]; // of several nodes
 	unsigned round;
 	bool has_changed; // in this round something was found out
 	bool is_last;	  // of the rounds, when all is known: errors are reported
@@ -821,20 +822,43 @@ static enum expr_kind kind_of_type(struct ctype *t)
 	return ctype_is_aggregate(t) ? EXPR_AGGREGATE : EXPR_NUMBER;
 }
 
+/** Most nodes of a long script are like others: what is known of them is kept once. */
+static struct expr *keep(struct finder *f, struct expr *was, struct expr *e)
+{
+	uint64_t words[sizeof(*e) / 8], hash = 0;
+	struct expr *own = was && !was->is_shared ? was : NULL, **kept = &own;
+	e->is_shared = !e->elements && !ctype_pointee(e->type); // these are new in each round
+	if (was && memcmp(was, e, sizeof(*e)) == 0)
+		return was;
+	if (e->is_shared) {
+		memcpy(words, e, sizeof(words));
+		for (size_t i = 0; i < sizeof(words) / 8; i++)
+			hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15;
+		kept = &f->shared[hash >> 56];
+		if (*kept && memcmp(*kept, e, sizeof(*e)) == 0)
+			return *kept;
+		*kept = NULL;
+	}
+	if (!*kept)
+		*kept = arena_new(f->b->arena, struct expr);
+	**kept = *e;
+	return *kept;
+}
+
 static struct expr *find(struct finder *f, struct node *n)
 {
+	static const struct expr unknown;
 	struct expr e = {.sign = SIGN_OTHER};
 	find_value(f, n, &e);
 	if (e.kind == EXPR_OPEN)
 		e.kind = kind_of_type(e.type);
 	e.wide |= sign_is_wide(e.type, e.bit_size);
 	e.effect = effect_find(n, &e);
-	if (!n->expr)
-		n->expr = arena_new(f->b->arena, struct expr);
-	f->has_changed |= n->expr->sign != e.sign || !n->expr->type != !e.type ||
-			  n->expr->wide != e.wide || n->expr->n_elements != e.n_elements ||
-			  n->expr->kind != e.kind || n->expr->is_mixed != e.is_mixed;
-	*n->expr = e;
+	const struct expr *was = n->expr ? n->expr : &unknown;
+	f->has_changed |= was->sign != e.sign || !was->type != !e.type || was->wide != e.wide ||
+			  was->n_elements != e.n_elements || was->kind != e.kind ||
+			  was->is_mixed != e.is_mixed;
+	n->expr = keep(f, n->expr, &e);
 	return n->expr;
 }
 
