@@ -482,28 +482,23 @@ static bool find_string_limit(const struct emitter *e)
 }
 
 struct sink {
-	struct emitter *e;
 	struct program_sink to;
 	bool is_behind; /**< definitions: on a line of its own */
 };
 
-static void put_token(void *ctx, const struct token *t)
+static void put_token(void *ctx, const struct token *t, const struct token *of)
 {
 	struct sink *s = ctx;
-	if (s->is_behind && !t->bol) {
-		struct token *copy = arena_new(s->e->arena, struct token);
-		*copy = *t;
-		copy->bol = true;
-		t = copy;
-	}
+	struct token copy = *t;
+	copy.bol |= s->is_behind;
 	s->is_behind = false;
-	program_put(&s->to, t);
+	program_put(&s->to, &copy, of);
 }
 
 /** Definitions, and what stands below them. */
 static bool print(struct emitter *e, const struct text *t)
 {
-	struct sink s = {.e = e};
+	struct sink s = {.is_behind = false};
 	struct token *before = NULL;
 	tables_define(e, &before);
 	if (!types_define(e, &before))
@@ -512,10 +507,10 @@ static bool print(struct emitter *e, const struct text *t)
 		return true;
 	program_begin(&s.to, e->b->made->program, e->b->given->main);
 	for (; before; before = before->next) {
-		program_put(&s.to, before);
+		program_put(&s.to, before, before);
 		s.is_behind = true;
 	}
-	text_print(e->arena, t, put_token, &s);
+	text_print(t, put_token, &s);
 	program_end(&s.to, NULL);
 	return true;
 }

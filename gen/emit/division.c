@@ -16,7 +16,10 @@
 /** A number that all versions read alike: not 1e6, nor 010. */
 static bool read_number(const struct text *n, uint64_t *ret)
 {
-	struct str digits = n->number;
+	const struct piece *p = n->is_number ? n->pieces : NULL;
+	struct str digits = !p			     ? STR("")
+			    : p->kind == PIECE_WORDS ? (struct str){p->words, p->n}
+						     : p->token->text;
 	bool octal = digits.n > 1 && digits.p[0] == '0' && (digits.p[1] | 32) != 'x';
 	return !octal && str_to_u64(digits, ret);
 }
@@ -55,7 +58,7 @@ static struct text *unit_of(struct arena *a, const struct text *value)
 /** Without a sign beside what has none: 0.27 warns of another pair. Numbers go with both. */
 static struct text *without_sign(struct arena *a, const struct text *by)
 {
-	return text_make(a, by->at, by->number.n ? "%n" : "(uint64)%n", by);
+	return text_make(a, by->at, by->is_number ? "%n" : "(uint64)%n", by);
 }
 
 /** By anything: of the magnitudes, and then with the sign. */

@@ -73,8 +73,7 @@ static struct text *emit_leaf(struct emitter *e, const struct node *n)
 	t->held = number_held(e, n, NULL);
 	t->is_truth = n->expr && n->expr->is_truth;
 	t->is_tight = is_tight(n->kind);
-	if (n->kind == NODE_NUMBER)
-		t->number = n->is_changed ? n->text : node_text(n);
+	t->is_number = n->kind == NODE_NUMBER;
 	return t;
 }
 
@@ -302,7 +301,7 @@ static const struct text *emit_tuple(struct emitter *e, const struct node *n)
 static struct text *number_of(struct emitter *e, const struct node *n, struct str digits)
 {
 	struct text *t = made(e, n, "%t", digits);
-	t->number = digits;
+	t->is_number = true;
 	t->is_tight = true;
 	t->held = HELD_ANY;
 	return t;

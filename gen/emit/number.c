@@ -236,7 +236,7 @@ const struct text *number_kept(struct emitter *e, const struct node *n, const st
 /** As an operand of what stands behind a cast. */
 static const struct text *operand(struct emitter *e, const struct node *n, const struct text *t)
 {
-	if (t->number.n)
+	if (t->is_number)
 		return t;
 	if (t->held == HELD_NARROW)
 		return number_make(e, n, t, true);
@@ -351,7 +351,7 @@ static const struct text *emit_unary(struct emitter *e, const struct node *n,
 	if (!tok_is(n->name, "-") && !tok_is(n->name, "~"))
 		return NULL;
 	// pid, a macro's parameter: of no more bits than that bpftrace gives it
-	bool is_plain = of->expr && of->expr->sign == SIGN_NONE && !t->is_made && !t->number.n &&
+	bool is_plain = of->expr && of->expr->sign == SIGN_NONE && !t->is_made && !t->is_number &&
 			!t->is_truth && t->held != HELD_ANY;
 	if (is_plain)
 		children[0] = hold(cast(e, of, "(int64)(uint64)", t), HELD_SIGNED);

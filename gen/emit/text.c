@@ -12,7 +12,6 @@ struct text *text_new(struct arena *a, const struct token *at, bool is_written)
 	return t;
 }
 
-/** A large script has a million of these. */
 static void add_piece(struct arena *a, struct text *to, struct piece piece)
 {
 	struct piece *p = arena_new(a, struct piece);
@@ -42,20 +41,19 @@ void text_add_words(struct arena *a, struct text *to, struct str words)
 {
 	if (!words.n)
 		return;
-	add_piece(a, to, (struct piece){.words = words});
+	add_piece(a, to, (struct piece){.words = words.p, .n = (uint32_t)words.n});
 	add_size(to, words.n);
 }
 
 void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
 		     const struct token *last, const struct map *names)
 {
-	add_piece(a, to,
-		  (struct piece){.kind = PIECE_TOKENS, .from = from, .to = last, .names = names});
-	for (;; from = from->next) {
+	struct piece piece = {.kind = PIECE_TOKENS, .token = from, .n = 1};
+	to->names = names ? names : to->names;
+	for (; from != last; from = from->next, piece.n++)
 		add_size(to, from->text.n + 1);
-		if (from == last)
-			break;
-	}
+	add_size(to, last->text.n + 1);
+	add_piece(a, to, piece);
 }
 
 void text_add_at(struct arena *a, struct text *to, const struct text *part,
@@ -63,7 +61,8 @@ void text_add_at(struct arena *a, struct text *to, const struct text *part,
 {
 	struct token *kept = arena_new(a, struct token);
 	*kept = *lead;
-	add_piece(a, to, (struct piece){.kind = PIECE_TEXT, .text = part, .lead = kept});
+	add_piece(a, to, (struct piece){.kind = PIECE_LEAD, .token = kept});
+	add_piece(a, to, (struct piece){.kind = PIECE_TEXT, .text = part});
 	add_size(to, part->size);
 }
 
@@ -120,31 +119,21 @@ struct text *text_make(struct arena *a, const struct token *at, const char *form
 // --- printing ---
 
 struct printer {
-	struct arena *arena;
 	text_put *put;
 	void *ctx;
 	struct token lead; // what the next token has before it is this one's
 	bool has_lead;
 };
 
-/** @of: the token of the template that it may be, unchanged: a large script has millions; or NULL. */
 static void put(struct printer *p, struct token t, const struct token *of)
 {
 	if (p->has_lead) {
 		t.before = p->lead.before;
 		t.space = p->lead.space;
 		t.bol = p->lead.bol;
-		bool is_same = of && t.before.p == of->before.p && t.before.n == of->before.n &&
-			       t.space == of->space && t.bol == of->bol;
-		of = is_same ? of : NULL;
 	}
 	p->has_lead = false;
-	if (!of) {
-		struct token *copy = arena_new(p->arena, struct token);
-		*copy = t;
-		of = copy;
-	}
-	p->put(p->ctx, of);
+	p->put(p->ctx, &t, of);
 }
 
 /**
@@ -168,16 +157,16 @@ static void set_lead(struct printer *p, struct token lead)
 	p->has_lead = true;
 }
 
-static void put_tokens(struct printer *p, const struct piece *piece, bool is_moved)
+static void put_tokens(struct printer *p, const struct text *of, const struct piece *piece,
+		       bool is_moved)
 {
-	for (const struct token *t = piece->from;; t = t->next) {
+	const struct token *t = piece->token;
+	for (uint32_t i = 0; i < piece->n; i++, t = t->next) {
 		struct token one = is_moved ? moved(t) : *t;
-		const struct str *name = piece->names ? map_get(piece->names, t->text) : NULL;
+		const struct str *name = of->names ? map_get(of->names, t->text) : NULL;
 		if (name)
 			one.text = *name;
-		put(p, one, is_moved || name ? NULL : t);
-		if (t == piece->to)
-			return;
+		put(p, one, t);
 	}
 }
 
@@ -186,28 +175,28 @@ static void put_text(struct printer *p, const struct text *t, bool is_moved)
 	if (!t->is_written && !p->has_lead && t->pieces)
 		set_lead(p, is_moved ? moved(t->at) : *t->at);
 	for (const struct piece *piece = t->pieces; piece; piece = piece->next) {
-		if (piece->kind == PIECE_TEXT && piece->lead)
-			set_lead(p, *piece->lead);
-		if (!t->is_written && !p->has_lead)
+		if (piece->kind == PIECE_LEAD)
+			set_lead(p, *piece->token);
+		else if (!t->is_written && !p->has_lead)
 			set_lead(p, (struct token){0});
 		if (piece->kind == PIECE_TEXT)
 			put_text(p, piece->text,
 				 t->is_written ? is_moved : !piece->text->has_lines);
 		else if (piece->kind == PIECE_TOKENS)
-			put_tokens(p, piece, is_moved);
-		else
+			put_tokens(p, t, piece, is_moved);
+		else if (piece->kind == PIECE_WORDS)
 			put(p,
 			    (struct token){.kind = TOK_OTHER,
-					   .text = piece->words,
+					   .text = {piece->words, piece->n},
 					   .use = t->at->use,
 					   .from_macro = true},
-			    NULL);
+			    t->at);
 	}
 }
 
-void text_print(struct arena *a, const struct text *t, text_put *fn, void *ctx)
+void text_print(const struct text *t, text_put *fn, void *ctx)
 {
-	struct printer p = {.arena = a, .put = fn, .ctx = ctx};
+	struct printer p = {.put = fn, .ctx = ctx};
 	put_text(&p, t, false);
 }
 
@@ -216,9 +205,10 @@ struct words {
 	bool has_any;
 };
 
-static void put_words(void *ctx, const struct token *t)
+static void put_words(void *ctx, const struct token *t, const struct token *of)
 {
 	struct words *w = ctx;
+	(void)of;
 	if (w->has_any)
 		strbuf_adds(&w->text, t->before);
 	w->has_any = true;
@@ -228,8 +218,16 @@ static void put_words(void *ctx, const struct token *t)
 struct str text_str(struct arena *a, const struct text *t)
 {
 	struct words w = {.has_any = false};
-	text_print(a, t, put_words, &w);
+	text_print(t, put_words, &w);
 	return strbuf_take(&w.text, a);
+}
+
+static bool take_words(struct str words, struct str *rest)
+{
+	size_t n = words.n < rest->n ? words.n : rest->n;
+	bool same = memcmp(words.p, rest->p, n) == 0;
+	*rest = str_from_offset(*rest, n);
+	return same;
 }
 
 /** Takes what @t begins with off @rest; false where the two differ. */
@@ -237,19 +235,13 @@ static bool take_prefix(const struct text *t, struct str *rest)
 {
 	bool same = true;
 	for (const struct piece *p = t->pieces; p && same && rest->n; p = p->next) {
-		const struct token *from = p->kind == PIECE_TOKENS ? p->from : NULL;
-		struct str words = from ? from->text : p->words;
-		if (p->kind == PIECE_TEXT) {
+		const struct token *of = p->kind == PIECE_TOKENS ? p->token : NULL;
+		if (p->kind == PIECE_TEXT)
 			same = take_prefix(p->text, rest);
-			continue;
-		}
-		for (; same && rest->n; from = from->next, words = from->text) {
-			size_t n = words.n < rest->n ? words.n : rest->n;
-			same = memcmp(words.p, rest->p, n) == 0;
-			*rest = str_from_offset(*rest, n);
-			if (!from || from == p->to)
-				break;
-		}
+		else if (p->kind == PIECE_WORDS)
+			same = take_words((struct str){p->words, p->n}, rest);
+		for (uint32_t i = 0; of && i < p->n && same; i++, of = of->next)
+			same = take_words(of->text, rest);
 	}
 	return same;
 }

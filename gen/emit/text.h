@@ -25,36 +25,38 @@ enum held {
 	HELD_SIGNED,   /**< 64 bits */
 };
 
+/** A large script has millions of these. */
 struct piece {
 	struct piece *next;
-	enum { PIECE_WORDS, PIECE_TOKENS, PIECE_TEXT } kind;
 	union {
-		struct str words;
-		struct {
-			const struct token *from, *to; /**< of the template, both included */
-			const struct map *names; /**< variables with another name, struct str * */
-		};
-		struct {
-			const struct text *text;
-			const struct token *lead; /**< it stands where this would; or NULL */
-		};
+		const char *words;
+		const struct token *token; /**< of PIECE_LEAD, and the first of PIECE_TOKENS */
+		const struct text *text;
 	};
+	uint32_t n; /**< bytes, or tokens */
+	enum {
+		PIECE_WORDS,
+		PIECE_TOKENS, /**< of the template */
+		PIECE_TEXT,
+		PIECE_LEAD, /**< what is next stands where this would */
+	} kind;
 };
 
 struct text {
 	const struct token *at; /**< its place in the template, and what stands before it there */
 	struct piece *pieces, *last;
-	uint32_t size;	 /**< bytes, about: one of a million of these is 64 bytes, not 80 */
-	bool is_written; /**< the template's tokens, which keep their places */
-	bool is_whole;	 /**< all of a node, and nothing is changed */
-	bool has_lines;	 /**< its tokens keep their lines wherever it stands: a block */
+	const struct map *names; /**< of its tokens: variables with another name, struct str * */
+	uint32_t size;		 /**< bytes, about */
+	bool is_written;	 /**< the template's tokens, which keep their places */
+	bool is_whole;		 /**< all of a node, and nothing is changed */
+	bool has_lines;		 /**< its tokens keep their lines wherever it stands: a block */
 	// Of an expression:
-	bool is_tight; /**< a cast may stand before it */
-	bool is_truth; /**< true or false, with which no bpftrace computes right */
-	bool is_made;  /**< `held` by a cast of ours */
+	bool is_tight;	/**< a cast may stand before it */
+	bool is_truth;	/**< true or false, with which no bpftrace computes right */
+	bool is_made;	/**< `held` by a cast of ours */
+	bool is_number; /**< a literal: all of it is digits */
 	enum held held : 8;
 	unsigned bits : 8;	 /**< it is a signed number that fits into so many; 0: not known */
-	struct str number;	 /**< a literal: its digits */
 	const struct text *mask; /**< `~7` with a cast: as it is written, which & may have */
 };
 
@@ -69,10 +71,10 @@ void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
 void text_add_at(struct arena *a, struct text *to, const struct text *part,
 		 const struct token *lead);
 
-/** Takes a token, of the template or in the arena. */
-typedef void text_put(void *ctx, const struct token *t);
+/** Takes a token, which is gone then; @of: the one of the template that it is or stands for. */
+typedef void text_put(void *ctx, const struct token *t, const struct token *of);
 /** Calls @fn for each token of @t. */
-void text_print(struct arena *a, const struct text *t, text_put *fn, void *ctx);
+void text_print(const struct text *t, text_put *fn, void *ctx);
 /** @t without what stands before its first token. */
 struct str text_str(struct arena *a, const struct text *t);
 /** Does it begin with @z? */

@@ -133,9 +133,9 @@ static bool is_match(struct str run, struct str word, unsigned *number)
 
 /** A text outside of braces, of tokens that touch each other: an attach point is one. */
 struct point {
-	struct str text;	    // without quotes
-	const struct token *token;  // its first one
-	const struct token *clause; // that of the clause's first attach point
+	struct str text;		    // without quotes
+	const struct linemap_entry *first;  // of its tokens
+	const struct linemap_entry *clause; // that of the clause's first attach point
 	unsigned line, len;
 	unsigned number; // as bpftrace counts attach points; 0: it is none
 };
@@ -158,18 +158,23 @@ static bool is_named(const struct point *p, struct str text, bool *is_numbered)
 	return is_it;
 }
 
+static bool is_mark(const struct linemap *map, const struct linemap_entry *e, const char *z)
+{
+	struct token t = linemap_token(map, e);
+	return tok_is(&t, z);
+}
+
 /** The tokens from entry @i on that touch each other, as one text. Returns the entry behind them. */
 static size_t add_run(const struct linemap *map, size_t i, struct strbuf *ret)
 {
 	strbuf_clear(ret);
 	do {
 		const struct linemap_entry *e = &map->entries.v[i++], *next = e + 1;
-		for (size_t k = 0; k < e->token->text.n; k++)
-			if (e->token->text.p[k] != '"')
-				strbuf_addc(ret, e->token->text.p[k]);
-		if (i == map->entries.n || next->line != e->line ||
-		    next->col != e->col + e->token->text.n ||
-		    tok_is_any(next->token, (const char *const[]){"{", "}", ",", NULL}))
+		for (const char *c = map->text.p + e->at; c < map->text.p + e->at + e->n; c++)
+			if (*c != '"')
+				strbuf_addc(ret, *c);
+		if (i == map->entries.n || next->line != e->line || next->at != e->at + e->n ||
+		    is_mark(map, next, "{") || is_mark(map, next, "}") || is_mark(map, next, ","))
 			return i;
 	} while (true);
 }
@@ -179,7 +184,7 @@ static const struct message_points *points_of(struct messages *m)
 {
 	int depth = 0;
 	unsigned n_attach = 0;
-	const struct token *clause = NULL;
+	const struct linemap_entry *clause = NULL;
 	struct strbuf run = {0};
 	if (m->points || !m->map)
 		return m->points;
@@ -189,18 +194,18 @@ static const struct message_points *points_of(struct messages *m)
 		bool is_outside = depth == 0;
 		next = add_run(m->map, i, &run);
 		last = &m->map->entries.v[next - 1];
-		depth += tok_is(e->token, "{") - tok_is(e->token, "}");
+		depth += is_mark(m->map, e, "{") - is_mark(m->map, e, "}");
 		if (!is_outside)
 			continue;
 		struct point p = {.text = str_copy(&m->arena, strbuf_str(&run)),
-				  .token = e->token,
+				  .first = e,
 				  .line = e->line,
-				  .len = (unsigned)(last->col + last->token->text.n - e->col)};
+				  .len = (unsigned)(last->col + last->n - e->col)};
 		size_t colon = str_find(p.text, ':'), slash = str_find(p.text, '/');
 		struct str word = str_slice(p.text, 0, colon < slash ? colon : slash);
 		if (vocabulary_provider(word)->name) { // BEGIN, interval:s:1
 			p.number = ++n_attach;
-			clause = i && tok_is(e[-1].token, ",") ? clause : e->token;
+			clause = i && is_mark(m->map, e - 1, ",") ? clause : e;
 		}
 		p.clause = clause;
 		vec_push(&m->arena, &m->points->list, p);
@@ -220,7 +225,7 @@ static const struct point *find_point(struct messages *m, unsigned line, unsigne
 		const struct point *p = &all->list.v[i];
 		if (p->line >= line && is_named(p, text, &unused))
 			return p;
-		if (!fallback && p->line >= line && p->line == last_line && p->token->bol &&
+		if (!fallback && p->line >= line && p->line == last_line && p->first->bol &&
 		    isalpha((unsigned char)p->text.p[0]))
 			fallback = p;
 	}
@@ -228,12 +233,13 @@ static const struct point *find_point(struct messages *m, unsigned line, unsigne
 }
 
 /** Of no file: what it was made from has none. */
-static struct diag_place place_of(const struct token *t, unsigned len)
+static struct diag_place place_of(const struct linemap_entry *e, unsigned len)
 {
-	if (!t || !t->use.file)
+	if (!e || !e->of->use.file)
 		return (struct diag_place){0};
-	bool exact = t->use.file == t->loc.file && t->use.off == t->loc.off;
-	struct diag_place at = src_place(t->use, exact && len ? len : t->text.n);
+	const struct token *t = e->of;
+	bool exact = !e->is_ours && t->use.file == t->loc.file && t->use.off == t->loc.off;
+	struct diag_place at = src_place(t->use, exact && len ? len : e->n);
 	if (at.source.n && at.col - 1 + at.len > at.source.n)
 		at.len = at.col <= at.source.n ? (unsigned)at.source.n - at.col + 1 : 1;
 	return at;
@@ -245,13 +251,13 @@ static struct diag_place find_place(struct messages *m, const struct message *ms
 	unsigned len = msg->end > msg->col ? msg->end - msg->col : 0;
 	const struct point *p =
 	    msg->col ? NULL : find_point(m, msg->line, msg->last_line, msg->text);
-	const struct token *t = p	   ? p->token
-				: msg->col ? linemap_find(m->map, msg->line, msg->col)
-					   : linemap_find_line(m->map, msg->line);
+	const struct linemap_entry *e = p	   ? p->first
+					: msg->col ? linemap_find(m->map, msg->line, msg->col)
+						   : linemap_find_line(m->map, msg->line);
 	// What a statement was made of keeps its place; of a cast around it bpftrace speaks there, too.
-	*is_ours = t && !t->loc.file &&
-		   (t->kind == TOK_OTHER || str_contains(msg->text, STR(" being cast to type: ")));
-	return place_of(t, p ? p->len : len);
+	*is_ours = e && e->is_ours &&
+		   (e->is_words || str_contains(msg->text, STR(" being cast to type: ")));
+	return place_of(e, p ? p->len : len);
 }
 
 // --- One cause, one message
@@ -348,16 +354,16 @@ static bool lacks_tracefs(struct str text)
 	return is_it && !tracefs_is_mounted();
 }
 
-/** The variable or map of that name without its $ or @, or NULL. */
-static const struct token *find_name(const struct messages *m, struct str name)
+/** The variable or map of that name without its $ or @; empty: there is none. */
+static struct str find_name(const struct messages *m, struct str name)
 {
 	for (size_t i = 0; m->map && i < m->map->entries.n; i++) {
-		const struct token *t = m->map->entries.v[i].token;
-		if ((str_has_prefix(t->text, STR("$")) || str_has_prefix(t->text, STR("@"))) &&
-		    str_eq(str_from_offset(t->text, 1), name))
-			return t;
+		struct str text = linemap_token(m->map, &m->map->entries.v[i]).text;
+		if ((str_has_prefix(text, STR("$")) || str_has_prefix(text, STR("@"))) &&
+		    str_eq(str_from_offset(text, 1), name))
+			return text;
 	}
-	return NULL;
+	return STR("");
 }
 
 /** "Unknown function: foo" and "Unknown identifier: 'foo'" */
@@ -366,10 +372,10 @@ static void note_spelling(struct messages *m, struct str text)
 	bool is_it = str_has_prefix(text, STR("Unknown function")) ||
 		     str_has_prefix(text, STR("Unknown identifier"));
 	struct str name = is_it ? unknown_name(text) : STR("");
-	const struct token *named = name.n ? find_name(m, name) : NULL;
-	const char *near = name.n && !named ? vocabulary_nearest(name) : NULL;
-	if (named)
-		diag_note(m->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(named->text));
+	struct str named = name.n ? find_name(m, name) : STR("");
+	const char *near = name.n && !named.n ? vocabulary_nearest(name) : NULL;
+	if (named.n)
+		diag_note(m->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(named));
 	else if (near && !str_eqz(name, near)) // a version that is too old has another vocabulary
 		diag_note(m->diag, NULL, "did you mean %s?", near);
 }
@@ -563,7 +569,7 @@ static struct str essence(struct str text)
 static size_t add_lines(const struct messages *m, const struct point *p,
 			const struct src_file *file, struct strbuf *ret)
 {
-	struct src_loc at = p->clause->use;
+	struct src_loc at = p->clause->of->use;
 	size_t n = 0;
 	for (size_t k = 0; at.file && k <= m->map->n_joins; k++) {
 		const struct src_join *join = k ? &m->map->joins[k - 1] : NULL;
@@ -599,7 +605,7 @@ static bool take_rejected(struct messages *m, struct str line)
 		if (p->number && is_named(p, line, &is_numbered) && (!first || is_numbered))
 			first = p;
 	}
-	struct diag_place at = place_of(first ? first->token : NULL, first ? first->len : 0);
+	struct diag_place at = place_of(first ? first->first : NULL, first ? first->len : 0);
 	if (!at.file.n)
 		return false;
 	size_t n = 0;
@@ -607,7 +613,7 @@ static bool take_rejected(struct messages *m, struct str line)
 	for (size_t i = 0; i < all->list.n; i++) {
 		const struct point *p = &all->list.v[i];
 		if (is_numbered ? p == first : p->number && is_named(p, line, &unused))
-			n += add_lines(m, p, first->clause->use.file, &lines);
+			n += add_lines(m, p, first->clause->of->use.file, &lines);
 	}
 	take_error(m, &at, essence(line));
 	if (n > 1 && !m->last_hidden)
@@ -626,7 +632,7 @@ static bool take_unplaced(struct messages *m, struct str line)
 	    str_take(&line, STR("ERROR: ")) || str_take(&line, STR("error: <unknown>:0:0: "));
 	bool is_warning = !is_error && str_take(&line, STR("WARNING: "));
 	const struct point *p = find_point(m, 1, 0, line);
-	struct diag_place at = place_of(p ? p->token : NULL, p ? p->len : 0);
+	struct diag_place at = place_of(p ? p->first : NULL, p ? p->len : 0);
 	if (is_error && at.file.n)
 		take_error(m, &at, essence(line));
 	else if (is_warning && at.file.n)

@@ -156,20 +156,28 @@ void program_begin(struct program_sink *w, struct program *p, const struct src_f
 	*w = (struct program_sink){.p = p, .main = main, .line = 1, .col = 1};
 }
 
-void program_put(struct program_sink *w, const struct token *t)
+void program_put(struct program_sink *w, const struct token *t, const struct token *of)
 {
 	static const char *const tags[] = {"struct", "union", "enum", NULL};
 	w->in_definition = w->in_definition && (w->depth > 0 || !tok_is(w->prev, "}"));
 	put_before(w, t, w->prev);
 	// A definition is what stands from its tag at the top level to its closing brace.
 	w->in_definition |= w->depth == 0 && tok_is_any(t, tags);
-	add_entry(&w->p->map, (struct linemap_entry){w->line, w->col, t});
+	add_entry(&w->p->map, (struct linemap_entry){.line = w->line,
+						     .col = w->col,
+						     .at = (uint32_t)w->p->text.n,
+						     .n = (uint32_t)t->text.n,
+						     .is_ours = !t->loc.file,
+						     .is_words = t->kind == TOK_OTHER,
+						     .bol = t->bol,
+						     .of = of});
 	put(w, t->text);
 	if (tok_is(t, "{"))
 		w->depth++;
 	else if (tok_is(t, "}") && w->depth > 0)
 		w->depth--;
-	w->prev = t;
+	w->last = *t;
+	w->prev = &w->last;
 }
 
 void program_end(struct program_sink *w, const struct token *end)
@@ -178,6 +186,7 @@ void program_end(struct program_sink *w, const struct token *end)
 		put_before_verbatim(w, end, w->prev, src_line(end->use));
 	if (w->col > 1)
 		put(w, STR("\n"));
+	w->p->map.text = strbuf_str(&w->p->text);
 }
 
 void emit_tokens(const struct token *tokens, const struct src_file *main, struct program *p)
@@ -185,11 +194,23 @@ void emit_tokens(const struct token *tokens, const struct src_file *main, struct
 	struct program_sink w;
 	program_begin(&w, p, main);
 	for (; tokens && tokens->kind != TOK_EOF; tokens = tokens->next)
-		program_put(&w, tokens);
+		program_put(&w, tokens, tokens);
 	program_end(&w, tokens);
 }
 
-const struct token *linemap_find(const struct linemap *m, unsigned line, unsigned col)
+struct token linemap_token(const struct linemap *m, const struct linemap_entry *e)
+{
+	struct token t = *e->of;
+	t.text = str_slice(m->text, e->at, e->n);
+	t.bol = e->bol;
+	if (e->is_ours)
+		t.loc = (struct src_loc){0};
+	if (e->is_words)
+		t.kind = TOK_OTHER;
+	return t;
+}
+
+const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col)
 {
 	size_t lo = 0, hi = m->entries.n; // the first entry behind the position
 	while (lo < hi) {
@@ -200,12 +221,10 @@ const struct token *linemap_find(const struct linemap *m, unsigned line, unsigne
 		else
 			lo = mid + 1;
 	}
-	return lo ? m->entries.v[lo - 1].token : NULL;
+	return lo ? &m->entries.v[lo - 1] : NULL;
 }
 
-const struct token *linemap_find_line(const struct linemap *m, unsigned line)
+const struct linemap_entry *linemap_find_line(const struct linemap *m, unsigned line)
 {
-	const struct linemap_entry *found =
-	    vec_find(const struct linemap_entry, e, &m->entries, e->line >= line);
-	return found ? found->token : NULL;
+	return vec_find(const struct linemap_entry, e, &m->entries, e->line >= line);
 }

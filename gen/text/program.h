@@ -16,11 +16,17 @@
 /** One token of the program. */
 struct linemap_entry {
 	uint32_t line, col; /**< in the program, from 1 */
-	const struct token *token;
+	uint32_t at;	    /**< byte of its text */
+	unsigned n : 29;    /**< bytes */
+	bool is_ours : 1;   /**< put together by btgen: of no place in a file */
+	bool is_words : 1;  /**< not even a token of the template's */
+	bool bol : 1;
+	const struct token *of; /**< that it is or stands for */
 };
 
 struct linemap {
 	VEC(struct linemap_entry) entries; /**< in program order; owned by the program */
+	struct str text;		   /**< the program's */
 	const struct src_join *joins;	   /**< not owned; may be NULL */
 	size_t n_joins;
 };
@@ -33,29 +39,30 @@ struct program {
 void program_init(struct program *p);
 void program_fini(struct program *p);
 
-/** Tokens on their way into a program, one after the other; they must outlive it. */
+/** Tokens on their way into a program, one after the other. */
 struct program_sink {
 	struct program *p;
 	const struct src_file *main; /**< its lines keep their number where possible */
 	uint32_t line, col;	     /**< of the next byte */
 	int depth;		     /**< of braces */
 	bool in_definition;
-	const struct token *prev;
+	struct token last;
+	const struct token *prev; /**< that, or NULL */
 };
 
 void program_begin(struct program_sink *w, struct program *p, const struct src_file *main);
-void program_put(struct program_sink *w, const struct token *t);
+/** @of: the token of the template that it is or stands for, which must outlive the program. */
+void program_put(struct program_sink *w, const struct token *t, const struct token *of);
 /** @end: what stands before it, comments at the end of the template, is written; or NULL. */
 void program_end(struct program_sink *w, const struct token *end);
 /** All of these for the token list @tokens. */
 void emit_tokens(const struct token *tokens, const struct src_file *main, struct program *p);
 
-/**
- * The token that stands at program position @line:@col, or the last one before it; NULL when there
- * is none. Its `use` is the place in a template, unless use.file is NULL.
- */
-const struct token *linemap_find(const struct linemap *m, unsigned line, unsigned col);
-/** The first token on @line or below it, for a place without a column. */
-const struct token *linemap_find_line(const struct linemap *m, unsigned line);
+/** The token of entry @e. Its `use` is the place in a template, unless use.file is NULL. */
+struct token linemap_token(const struct linemap *m, const struct linemap_entry *e);
+/** What stands at program position @line:@col, or the last before it; NULL when there is none. */
+const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col);
+/** The first one on @line or below it, for a place without a column. */
+const struct linemap_entry *linemap_find_line(const struct linemap *m, unsigned line);
 
 #endif
