@@ -79,6 +79,7 @@ static bool expand(struct arena *a, struct diag *d, const struct expand_request 
 	run.given.shapes = arena_new(a, struct shapes);
 	shapes_init(run.given.shapes, a, false);
 	shapes_add_key(run.given.shapes);
+	run.without_text = true;
 	return expand_run(a, d, &run, x) && expand_check_reach(d, req, x, DIAG_WARNING);
 }
 

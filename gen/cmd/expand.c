@@ -514,7 +514,7 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 		return false;
 
 	x->bind.given = given_by(a, req, x, main);
-	x->bind.made->program = &x->program;
+	x->bind.made->program = req->without_text ? NULL : &x->program;
 	x->bind.made->printed_strlen =
 	    req->given.shapes ? trace_strlen(req->given.shapes, req->given.version) : UINT_MAX;
 	x->bind.found.scope = expand_has_several(req) ? BIND_BY_FILTER : BIND_BY_PID;

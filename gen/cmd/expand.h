@@ -39,6 +39,7 @@ struct expand_request {
 	const char *lock, *against; /**< of `check`: its options of these names, or NULL */
 	const char *out;	    /**< -o FILE, or NULL */
 	VEC(unsigned) versions;	    /**< of `check`: for each of these, if there are several */
+	bool without_text;	    /**< nobody reads the program that is made */
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */
 	bool forced;			  /**< --force */
