@@ -9,7 +9,8 @@ static void (*const checks[])(struct checker *, struct node *) = {
 
 bool check_script(const struct bind *b)
 {
-	struct checker k = {.b = b, .good = true};
+	struct arena own = {0};
+	struct checker k = {.b = b, .arena = &own, .good = true};
 	for (; k.i < b->found.script.clauses.n; k.i++) {
 		k.clause = b->found.clauses[k.i];
 		if (k.clause->is_wrong)
@@ -24,5 +25,6 @@ bool check_script(const struct bind *b)
 	check_use(&k);
 	check_latency(&k);
 	check_clauses(&k);
+	arena_fini(&own);
 	return k.good;
 }

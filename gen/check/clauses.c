@@ -8,7 +8,7 @@
 
 static struct str text_of(struct checker *k, const struct node *n)
 {
-	return print_text(k->b->arena, n);
+	return print_text(k->arena, n);
 }
 
 /** An event of it would run the clause twice; 0.21 to 0.23 do not even load the program. */
@@ -17,11 +17,11 @@ static void check_attach_points(struct checker *k, const struct script_clause *c
 	unsigned v = k->b->given->version;
 	bool is_refused = dialect_refuses_same_probes(v);
 	const char *refused =
-	    arena_printf(k->b->arena, "bpftrace " DIALECT_FMT " cannot load that", DIALECT_ARG(v));
+	    arena_printf(k->arena, "bpftrace " DIALECT_FMT " cannot load that", DIALECT_ARG(v));
 	struct map seen = {0};
 	for (size_t i = 0; i < c->attach.n && c->attach.n > 1; i++) {
 		const struct node *n = c->attach.v[i].node;
-		if (map_add(k->b->arena, &seen, text_of(k, n)))
+		if (map_add(k->arena, &seen, text_of(k, n)))
 			continue;
 		check_report_at(k, n->first, "duplicate", is_refused ? DIAG_ERROR : DIAG_WARNING,
 				"duplicate probe in the list: %s",
@@ -32,7 +32,7 @@ static void check_attach_points(struct checker *k, const struct script_clause *c
 
 static struct str long_text(struct checker *k, const struct script_attach *at)
 {
-	return script_long_form(k->b->arena, at, text_of(k, at->node));
+	return script_long_form(k->arena, at, text_of(k, at->node));
 }
 
 /** Of a clause that is for it alone, and no pattern. */
@@ -58,8 +58,7 @@ static void find_singles(struct checker *k, struct singles *ret)
 		const struct script_clause *c = k->b->found.script.clauses.v[i];
 		struct str text = c->attach.n == 1 ? long_text(k, &c->attach.v[0]) : STR("");
 		if (text.n && !str_has(text, "*?"))
-			vec_push(k->b->arena, &ret->list,
-				 (struct single){text, c->attach.v[0].node});
+			vec_push(k->arena, &ret->list, (struct single){text, c->attach.v[0].node});
 	}
 	if (ret->list.n)
 		qsort(ret->list.v, ret->list.n, sizeof(*ret->list.v), compare_singles);
@@ -110,7 +109,7 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 	struct str text = text_of(k, n);
 	const struct node *before = map_get(seen, text);
 	if (!before) {
-		map_put(k->b->arena, seen, text, (void *)n);
+		map_put(k->arena, seen, text, (void *)n);
 		return;
 	}
 	check_report_at(k, n->first, "duplicate", DIAG_WARNING,

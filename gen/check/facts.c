@@ -54,8 +54,8 @@ void check_note_origin(struct checker *k, const struct node *n)
 	n = node_ungrouped(n);
 	if (e && e->in && e->type && n->kind == NODE_MEMBER)
 		diag_note(k->b->diag, NULL, STR_FMT " is " STR_FMT " in " STR_FMT,
-			  STR_ARG(n->name->text), STR_ARG(ctype_spell(k->b->arena, e->type)),
-			  STR_ARG(ctype_spell(k->b->arena, e->in)));
+			  STR_ARG(n->name->text), STR_ARG(ctype_spell(k->arena, e->type)),
+			  STR_ARG(ctype_spell(k->arena, e->in)));
 	if (!arg)
 		return;
 	struct str file;
@@ -65,12 +65,12 @@ void check_note_origin(struct checker *k, const struct node *n)
 	struct diag_place at = {.file = file, .line = line};
 	diag_note(k->b->diag, &at, "arg%u of " STR_FMT ":" STR_FMT " is " STR_FMT " (%s)", e->arg,
 		  STR_ARG(probe->provider), STR_ARG(probe->name),
-		  STR_ARG(probearg_declaration(k->b->arena, arg)), probearg_from_text(arg->from));
+		  STR_ARG(probearg_declaration(k->arena, arg)), probearg_from_text(arg->from));
 }
 
 const char *check_text(struct checker *k, const struct node *n)
 {
-	return str_dup(k->b->arena, print_text(k->b->arena, n));
+	return str_dup(k->arena, print_text(k->arena, n));
 }
 
 /** Not 1e6 and 010, which versions read differently. */
@@ -105,7 +105,7 @@ bool check_constant(struct checker *k, const struct node *n, struct constant *re
 static void report(struct checker *k, const struct token *t, const char *name,
 		   enum diag_level level, const char *fmt, va_list args)
 {
-	const char *text = arena_vprintf(k->b->arena, fmt, args);
+	const char *text = arena_vprintf(k->arena, fmt, args);
 	k->good &= diag_finding(k->b->diag, name, level, tok_at(t), "%s", text);
 }
 
@@ -156,8 +156,8 @@ static struct word_count *word_count(struct checker *k, struct map *words, struc
 {
 	struct word_count *count = map_get(words, word);
 	if (!count) {
-		count = arena_new(k->b->arena, struct word_count);
-		map_put(k->b->arena, words, word, count);
+		count = arena_new(k->arena, struct word_count);
+		map_put(k->arena, words, word, count);
 	}
 	return count;
 }
@@ -182,7 +182,7 @@ static void count_in_program(struct checker *k, struct map *words, const struct 
 		if (!t->text.n || (t->text.p[0] != '@' && t->text.p[0] != '$'))
 			continue;
 		if (is_map)
-			names[1] = str_printf(k->b->arena, "@" STR_FMT, STR_ARG(names[1]));
+			names[1] = str_printf(k->arena, "@" STR_FMT, STR_ARG(names[1]));
 		for (size_t i = 0; i < (is_map ? 2u : 1u); i++) {
 			struct word_count *count = word_count(k, words, names[i]);
 			count->in_macro |= t->from_macro;
@@ -197,8 +197,8 @@ size_t check_count_hidden(struct checker *k, const struct src_file *file, const 
 		return 0;
 	struct map *words = map_get_ptr(&k->words, file);
 	if (!words) {
-		words = arena_new(k->b->arena, struct map);
-		map_put_ptr(k->b->arena, &k->words, file, words);
+		words = arena_new(k->arena, struct map);
+		map_put_ptr(k->arena, &k->words, file, words);
 		count_in_text(k, words, file->text);
 		count_in_program(k, words, file);
 	}

@@ -10,6 +10,7 @@
 
 struct checker {
 	const struct bind *b;
+	struct arena *arena; /**< of what only the checks need */
 	const struct attach_clause *clause;
 	size_t i;	 /**< its number */
 	struct map said; /**< what is said once only, each check has words of its own */

@@ -85,7 +85,7 @@ static bool is_tested(struct checker *k, const struct use *u)
 {
 	enum { NO = 1, YES };
 	if (!map_get_ptr(&k->tested, u->clause))
-		map_put_ptr(k->b->arena, &k->tested, u->clause,
+		map_put_ptr(k->arena, &k->tested, u->clause,
 			    (void *)(uintptr_t)(node_find(u->clause->node, tests) ? YES : NO));
 	return (uintptr_t)map_get_ptr(&k->tested, u->clause) == YES;
 }

@@ -75,7 +75,7 @@ static bool is_too_narrow(const struct ctype *t)
 static void note_container(struct checker *k, struct node *value, struct ctype *to,
 			   struct ctype *of)
 {
-	struct arena *a = k->b->arena;
+	struct arena *a = k->arena;
 	for (size_t i = 0; i < to->n_members; i++) {
 		const struct ctype_member *m = &to->members[i];
 		struct ctype *t = ctype_strip(m->type);
@@ -96,7 +96,7 @@ static void note_container(struct checker *k, struct node *value, struct ctype *
 static void check_cast(struct checker *k, struct node *cast)
 {
 	struct node *value = cast->child->next;
-	struct arena *a = k->b->arena;
+	struct arena *a = k->arena;
 	struct meaning m;
 	struct ctype *to = cast->expr ? ctype_pointee(cast->expr->type) : NULL;
 	if (!to || !ctype_is_aggregate(to) || !check_meaning(k, value, &m) || !m.plain)
@@ -136,7 +136,7 @@ static void check_let(struct checker *k, struct node *n)
 		return;
 	check_report(k, value, "pointer", check_level(&m),
 		     "%s points to " STR_FMT ", not to " STR_FMT, check_text(k, value),
-		     STR_ARG(ctype_spell(k->b->arena, of)), STR_ARG(ctype_spell(k->b->arena, to)));
+		     STR_ARG(ctype_spell(k->arena, of)), STR_ARG(ctype_spell(k->arena, to)));
 }
 
 /** args.name or a cast of argN, with which bpftrace can follow it. */
@@ -144,9 +144,9 @@ static const char *as_pointer(struct checker *k, const struct node *value, const
 {
 	const struct probearg *arg = argument_of(k->b, value->expr);
 	if (arg && arg->has_name)
-		return arena_printf(k->b->arena, "args." STR_FMT, STR_ARG(arg->name));
-	return arena_printf(k->b->arena, "((" STR_FMT ")%s)",
-			    STR_ARG(ctype_spell(k->b->arena, m->type)), check_text(k, value));
+		return arena_printf(k->arena, "args." STR_FMT, STR_ARG(arg->name));
+	return arena_printf(k->arena, "((" STR_FMT ")%s)", STR_ARG(ctype_spell(k->arena, m->type)),
+			    check_text(k, value));
 }
 
 /** An argument without a type, in a program without debug information, is followed. */
@@ -156,7 +156,7 @@ static void check_stripped(struct checker *k, const struct node *of)
 	if (e->arg_of && !e->is_mixed && !e->type)
 		k->good &= !namedarg_report_stripped(
 		    &e->arg_of->probes.v[0], tok_at(of->first),
-		    arena_printf(k->b->arena, "what %s points to", check_text(k, of)));
+		    arena_printf(k->arena, "what %s points to", check_text(k, of)));
 }
 
 /** `arg0->member`, `$x[1]` of a number. @how: "->member" or "[...]" */
@@ -181,7 +181,7 @@ static void check_used_number(struct checker *k, const struct node *of, const ch
 	else if (!has_some && !may_have)
 		check_report(k, of, "pointer", DIAG_ERROR,
 			     "%s has type " STR_FMT ", which has no %s", check_text(k, of),
-			     STR_ARG(ctype_spell(k->b->arena, m.type)),
+			     STR_ARG(ctype_spell(k->arena, m.type)),
 			     is_index ? "elements" : "members");
 }
 
@@ -193,7 +193,7 @@ static void check_member(struct checker *k, const struct node *n)
 		of = node_ungrouped(of->child);
 	if (n->name->kind == TOK_IDENT)
 		check_used_number(k, of,
-				  arena_printf(k->b->arena, "->" STR_FMT, STR_ARG(n->name->text)));
+				  arena_printf(k->arena, "->" STR_FMT, STR_ARG(n->name->text)));
 }
 
 /** `*x` of a number; of argN, of which bpftrace reads 8 bytes. */
@@ -207,7 +207,7 @@ static void check_pointee(struct checker *k, struct node *of)
 	if (is_too_narrow(m.plain))
 		check_report(k, of, "pointer", check_level(&m),
 			     "%s is not a pointer: it has type " STR_FMT, check_text(k, of),
-			     STR_ARG(ctype_spell(k->b->arena, m.type)));
+			     STR_ARG(ctype_spell(k->arena, m.type)));
 	else if (!of->expr->type && to && ctype_size(to, &size) && size < 8)
 		check_report(k, of, "pointer", check_level(&m),
 			     "bpftrace treats %s as a number and reads 8 bytes there: write *%s",
@@ -246,7 +246,7 @@ static void check_address(struct checker *k, const struct token *op, struct node
 		check_report_at(k, op, "pointer", DIAG_WARNING,
 				"%s is a pointer, but is compared with %s, which has type " STR_FMT,
 				check_text(k, value), check_text(k, other),
-				STR_ARG(ctype_spell(k->b->arena, with.type)));
+				STR_ARG(ctype_spell(k->arena, with.type)));
 	} else {
 		return;
 	}

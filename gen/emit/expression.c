@@ -47,7 +47,7 @@ struct text *emit_whole(struct emitter *e, const struct node *n)
 {
 	struct text *t = text_new(e->arena, n->first, !n->is_changed);
 	if (n->is_changed)
-		text_add_words(e->arena, t, n->text);
+		text_add_words(e->arena, t, *n->text);
 	else if (n->last)
 		text_add_tokens(e->arena, t, n->first, n->last, e->names);
 	t->is_whole = !n->is_changed;

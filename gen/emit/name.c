@@ -275,9 +275,12 @@ static const struct text *make_cases(struct naming *p, size_t i)
 	if (i < p->args.n)
 		return make_shown(p, i, &p->args.v[i].is);
 	struct text *call = made(p->e, p->call, "%t(%t", p->call->name->text, case_format(p));
-	for (size_t k = 0; k < p->args.n; k++)
-		text_add(p->e->arena, call, made(p->e, p->call, ", %n", p->args.v[k].now));
-	return made(p->e, p->call, "%n);", call);
+	for (size_t k = 0; k < p->args.n; k++) {
+		text_add_words(p->e->arena, call, STR(", "));
+		text_add(p->e->arena, call, p->args.v[k].now);
+	}
+	text_add_words(p->e->arena, call, STR(");"));
+	return call;
 }
 
 /** All arguments; returns the number of cases, 0 when no name is read from a table. */

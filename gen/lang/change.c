@@ -3,7 +3,8 @@
 
 void change(struct arena *a, struct node *n, struct str text)
 {
-	n->text = str_copy(a, text);
+	n->text = arena_new(a, struct str);
+	*n->text = str_copy(a, text);
 	n->is_changed = true;
 }
 
@@ -13,7 +14,7 @@ void change_leaf(struct arena *a, struct node *n, enum node_kind kind, struct st
 	*t = *n->first;
 	t->kind = kind == NODE_NUMBER ? TOK_NUMBER : kind == NODE_STRING ? TOK_STRING : TOK_IDENT;
 	change(a, n, text);
-	t->text = n->text;
+	t->text = *n->text;
 	n->kind = kind;
 	n->name = t;
 	n->child = n->last_child = NULL;
@@ -25,7 +26,8 @@ void change_remove(struct node *n, struct token *first, struct token *last)
 	n->first = first;
 	n->last = last;
 	n->child = n->last_child = NULL;
-	n->text = STR("");
+	static struct str none;
+	n->text = &none;
 	n->is_changed = true;
 }
 

@@ -30,8 +30,8 @@ static void print(struct printer *p, const struct node *n)
 	if (n->is_changed) {
 		struct token t = *n->first;
 		t.kind = TOK_OTHER;
-		t.text = n->text;
-		if (n->text.n)
+		t.text = *n->text;
+		if (t.text.n)
 			put(p, t);
 		return;
 	}

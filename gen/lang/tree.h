@@ -93,7 +93,7 @@ struct node {
 	struct node *FIXED last_child;		/**< the last child */
 	struct expr *FIXED
 	    expr; /**< of an expression: what is known of it (sema/exprtype.h), or NULL */
-	FIXED struct str text;
+	struct str *FIXED text;
 };
 #undef FIXED
 
