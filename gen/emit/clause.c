@@ -300,13 +300,14 @@ static bool find_rest(const struct program_writer *p, const struct script_clause
 
 static const struct text *write(struct program_writer *p, size_t i, size_t begin, size_t end)
 {
+	static const struct text nothing;
 	struct str rest = STR("");
 	struct emitter *e = &p->e;
 	const struct written *w = &p->clauses[i];
 	if (w->all)
 		return w->all;
 	if (p->plan.is_gone[i])
-		return text_new(e->arena, e->b->found.script.clauses.v[i]->node->first, false);
+		return &nothing;
 	struct str first = i == begin ? e->begin : STR(""), last = i == end ? e->end : STR("");
 	bool is_joined = p->plan.last[i] > 0 || first.n || last.n;
 	bool is_wrapped = is_joined && w->condition;

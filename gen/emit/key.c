@@ -180,14 +180,16 @@ static void take_map(struct emitter *e, struct str name, const struct map *claus
 void key_find_all(struct emitter *e)
 {
 	const struct bind *b = e->b;
+	struct arena own = {0};
 	struct map clauses = {0}; // -> index + 1
-	for (size_t i = 0; i < b->found.script.clauses.n; i++)
-		map_put_ptr(e->arena, &clauses, b->found.script.clauses.v[i],
+	for (size_t i = 0; e->makes_records && i < b->found.script.clauses.n; i++)
+		map_put_ptr(&own, &clauses, b->found.script.clauses.v[i],
 			    (void *)(uintptr_t)(i + 1));
 	for (struct map_entry *m = NULL;
 	     e->makes_records && (m = map_next(&b->found.uses.maps, m));)
 		if (!table_names(b, m->key))
 			take_map(e, m->key, &clauses);
+	arena_fini(&own);
 }
 
 const struct text *key_part(struct emitter *e, const struct node *map, const struct node *n,

@@ -238,24 +238,27 @@ static const struct text *write_if(const struct naming *p, const struct node *n,
 static const struct text *make_name(struct naming *p, size_t i, const struct shown *s)
 {
 	struct emitter *e = p->e;
-	const struct text *keep = made(e, s->node, ""), *key = s->key, *name = s->read;
-	if (!s->is_steady) {
+	struct text *all = s->is_steady ? made(e, s->node, "") : NULL;
+	const struct text *key = s->key, *name = s->read, *shown;
+	if (!all) {
 		struct str variable = emit_new_variable(e, STR("$key"));
-		keep = made(e, s->node, "%t = (int64)%c; ", variable, key);
+		all = made(e, s->node, "%t = (int64)%c; ", variable, key);
 		struct text *kept = made(e, s->node, "%t", variable);
 		kept->is_tight = true;
 		key = kept;
 		name = made(e, s->node, "@%t[%t]", s->name.map, variable);
 	}
-	if (!p->splits)
-		return made(e, s->node, "%n%n", keep,
-			    make_with(p, i, name_and_number(p, s, name, key), NAME_AND_NUMBER));
-	p->level++;
-	const struct text *number = make_with(p, i, made(e, s->node, "(int64)%c", key), "ld");
-	const struct text *named = make_with(p, i, name, NULL);
-	p->level--;
-	return made(e, s->node, "%n%n", keep,
-		    write_if(p, s->node, made(e, s->node, "%n == \"\"", name), number, named));
+	if (p->splits) {
+		p->level++;
+		shown = make_with(p, i, made(e, s->node, "(int64)%c", key), "ld");
+		const struct text *named = make_with(p, i, name, NULL);
+		p->level--;
+		shown = write_if(p, s->node, made(e, s->node, "%n == \"\"", name), shown, named);
+	} else {
+		shown = make_with(p, i, name_and_number(p, s, name, key), NAME_AND_NUMBER);
+	}
+	text_add(e->arena, all, shown);
+	return all;
 }
 
 static const struct text *make_shown(struct naming *p, size_t i, const struct shown *s)

@@ -32,8 +32,8 @@ static const struct text *emit_expression(struct emitter *e, const struct node *
 					  const struct node *value)
 {
 	const struct text *t = emit_choice(e, n ? n : value, value);
-	struct print_statement *was = e->print,
-			       print = {.value = value, .before = made(e, value, "")};
+	struct text before = {.at = value->first};
+	struct print_statement *was = e->print, print = {.value = value, .before = &before};
 	if (t)
 		return t;
 	e->print = &print;
@@ -45,7 +45,12 @@ static const struct text *emit_expression(struct emitter *e, const struct node *
 	if (e->b->made->gate && node_is(value, NODE_CALL, "exit"))
 		t = made(e, value, "%s = (uint64)%u; %n", e->b->given->shapes->gate,
 			 (uint64_t)GATE_CLOSED, t);
-	return print.before->pieces ? made(e, value, "%n%n", print.before, t) : t;
+	if (!before.pieces)
+		return t;
+	text_add(e->arena, &before, t);
+	struct text *all = arena_new(e->arena, struct text);
+	*all = before;
+	return all;
 }
 
 enum want emit_wants_value(const struct emitter *e, const struct node *n, const struct node *child)
