@@ -90,9 +90,7 @@ static void write_clause(struct program_writer *p, size_t i)
 	} else if (predicate) {
 		struct text *t = text_new(e->arena, predicate->first->next, true);
 		w->predicate = emit_whole(e, predicate);
-		for (const struct token *k = predicate->first->next; k != predicate->last;
-		     k = k->next)
-			text_add_tokens(e->arena, t, k, k, e->names);
+		emit_until(e, t, predicate->first->next, predicate->last);
 		w->condition = t->pieces ? t : NULL;
 	}
 	e->in_body = c->attach.n > 0;
@@ -145,13 +143,11 @@ static void add_inside(struct program_writer *p, struct text *to, size_t i)
 	const struct token *from = block->first->next;
 	const struct text *const *t = p->clauses[i].statements;
 	for (const struct node *c = block->child; c; c = c->next) {
-		for (; from != c->first; from = from->next)
-			text_add_tokens(e->arena, to, from, from, e->names);
+		emit_until(e, to, from, c->first);
 		text_add(e->arena, to, *t++);
 		from = c->last->next;
 	}
-	for (; from != block->last; from = from->next)
-		text_add_tokens(e->arena, to, from, from, e->names);
+	emit_until(e, to, from, block->last);
 }
 
 /**
@@ -444,10 +440,9 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 	struct text *t = text_new(e->arena, n->first, true);
 	const struct token *from = n->first;
 	for (const struct node *c = n->child; c; c = c->next) {
-		for (const struct token *own = from; own != c->first; own = own->next)
-			text_add_tokens(e->arena, t, own, own, NULL);
-		from = c->last->next;
 		e->names = NULL;
+		emit_until(e, t, from, c->first);
+		from = c->last->next;
 		if (i >= s->clauses.n || s->clauses.v[i]->node != c) {
 			text_add(e->arena, t, emit_whole(e, c));
 			continue;
@@ -463,8 +458,8 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 		}
 		i++;
 	}
-	for (const struct token *own = from; own != n->last->next; own = own->next)
-		text_add_tokens(e->arena, t, own, own, NULL);
+	e->names = NULL;
+	emit_until(e, t, from, n->last->next);
 	if (makes_begin)
 		text_add(e->arena, t, write_made(p, false, begins));
 	if (makes_end)

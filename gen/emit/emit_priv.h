@@ -99,6 +99,9 @@ struct text *emit_whole(struct emitter *e, const struct node *n);
 /** @n as it is written, with these in the place of its children. */
 struct text *emit_written(struct emitter *e, const struct node *n,
 			  const struct text *const *children);
+/** Adds the tokens from @from to the one before @end. */
+void emit_until(struct emitter *e, struct text *t, const struct token *from,
+		const struct token *end);
 /** The children of @n, each as @wants says. */
 const struct text **emit_children(struct emitter *e, const struct node *n,
 				  enum want (*wants)(const struct emitter *e, const struct node *n,

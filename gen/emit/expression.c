@@ -54,9 +54,8 @@ struct text *emit_whole(struct emitter *e, const struct node *n)
 	return t;
 }
 
-/** The tokens from @from to the one before @end. */
-static void add_until(struct emitter *e, struct text *t, const struct token *from,
-		      const struct token *end)
+void emit_until(struct emitter *e, struct text *t, const struct token *from,
+		const struct token *end)
 {
 	const struct token *last = from;
 	if (from == end)
@@ -90,11 +89,11 @@ struct text *emit_written(struct emitter *e, const struct node *n,
 		const struct token *from = n->first, *end = n->last->next;
 		i = 0;
 		for (const struct node *c = n->child; c; c = c->next) {
-			add_until(e, t, from, c->first);
+			emit_until(e, t, from, c->first);
 			text_add(e->arena, t, children[i++]);
 			from = c->last->next;
 		}
-		add_until(e, t, from, end);
+		emit_until(e, t, from, end);
 	}
 	bool is_inner = n->kind == NODE_GROUP || n->kind == NODE_COMPTIME;
 	bool is_choice = n->kind == NODE_TERNARY && n->child->next->next;

@@ -158,10 +158,9 @@ static bool is_named(const struct point *p, struct str text, bool *is_numbered)
 	return is_it;
 }
 
-static bool is_mark(const struct linemap *map, const struct linemap_entry *e, const char *z)
+static bool is_mark(const struct linemap *map, const struct linemap_entry *e, char c)
 {
-	struct token t = linemap_token(map, e);
-	return tok_is(&t, z);
+	return e->n == 1 && !e->is_words && map->text.p[e->at] == c;
 }
 
 /** The tokens from entry @i on that touch each other, as one text. Returns the entry behind them. */
@@ -174,7 +173,7 @@ static size_t add_run(const struct linemap *map, size_t i, struct strbuf *ret)
 			if (*c != '"')
 				strbuf_addc(ret, *c);
 		if (i == map->entries.n || next->line != e->line || next->at != e->at + e->n ||
-		    is_mark(map, next, "{") || is_mark(map, next, "}") || is_mark(map, next, ","))
+		    is_mark(map, next, '{') || is_mark(map, next, '}') || is_mark(map, next, ','))
 			return i;
 	} while (true);
 }
@@ -194,7 +193,7 @@ static const struct message_points *points_of(struct messages *m)
 		bool is_outside = depth == 0;
 		next = add_run(m->map, i, &run);
 		last = &m->map->entries.v[next - 1];
-		depth += is_mark(m->map, e, "{") - is_mark(m->map, e, "}");
+		depth += is_mark(m->map, e, '{') - is_mark(m->map, e, '}');
 		if (!is_outside)
 			continue;
 		struct point p = {.text = str_copy(&m->arena, strbuf_str(&run)),
@@ -205,7 +204,7 @@ static const struct message_points *points_of(struct messages *m)
 		struct str word = str_slice(p.text, 0, colon < slash ? colon : slash);
 		if (vocabulary_provider(word)->name) { // BEGIN, interval:s:1
 			p.number = ++n_attach;
-			clause = i && is_mark(m->map, e - 1, ",") ? clause : e;
+			clause = i && is_mark(m->map, e - 1, ',') ? clause : e;
 		}
 		p.clause = clause;
 		vec_push(&m->arena, &m->points->list, p);
@@ -358,7 +357,8 @@ static bool lacks_tracefs(struct str text)
 static struct str find_name(const struct messages *m, struct str name)
 {
 	for (size_t i = 0; m->map && i < m->map->entries.n; i++) {
-		struct str text = linemap_token(m->map, &m->map->entries.v[i]).text;
+		const struct linemap_entry *e = &m->map->entries.v[i];
+		struct str text = str_slice(m->map->text, e->at, e->n);
 		if ((str_has_prefix(text, STR("$")) || str_has_prefix(text, STR("@"))) &&
 		    str_eq(str_from_offset(text, 1), name))
 			return text;

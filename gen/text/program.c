@@ -198,18 +198,6 @@ void emit_tokens(const struct token *tokens, const struct src_file *main, struct
 	program_end(&w, tokens);
 }
 
-struct token linemap_token(const struct linemap *m, const struct linemap_entry *e)
-{
-	struct token t = *e->of;
-	t.text = str_slice(m->text, e->at, e->n);
-	t.bol = e->bol;
-	if (e->is_ours)
-		t.loc = (struct src_loc){0};
-	if (e->is_words)
-		t.kind = TOK_OTHER;
-	return t;
-}
-
 const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col)
 {
 	size_t lo = 0, hi = m->entries.n; // the first entry behind the position

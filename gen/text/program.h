@@ -21,7 +21,7 @@ struct linemap_entry {
 	bool is_ours : 1;   /**< put together by btgen: of no place in a file */
 	bool is_words : 1;  /**< not even a token of the template's */
 	bool bol : 1;
-	const struct token *of; /**< that it is or stands for */
+	const struct token *of; /**< that it is or stands for; of->use.file is NULL: no place */
 };
 
 struct linemap {
@@ -58,8 +58,6 @@ void program_end(struct program_sink *w, const struct token *end);
 /** All of these for the token list @tokens. */
 void emit_tokens(const struct token *tokens, const struct src_file *main, struct program *p);
 
-/** The token of entry @e. Its `use` is the place in a template, unless use.file is NULL. */
-struct token linemap_token(const struct linemap *m, const struct linemap_entry *e);
 /** What stands at program position @line:@col, or the last before it; NULL when there is none. */
 const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col);
 /** The first one on @line or below it, for a place without a column. */

@@ -33,7 +33,9 @@ static struct str printed(const char *text)
 		return STR("(failed)");
 	program_init(&p);
 	emit_tokens(pp.out, pp.files.v[0], &p);
-	return strbuf_take(&p.text, &arena);
+	struct str ret = strbuf_take(&p.text, &arena);
+	program_fini(&p);
+	return ret;
 }
 
 static const struct token *nth(size_t n)
