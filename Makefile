@@ -175,8 +175,8 @@ fuzz: all $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) NUMBERS_SECONDS='$(or $(NUMBERS_SECONDS),$(FUZZ_SECONDS))' tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
 
 # What takes longest begins first; then tests that wait (live) and tests that compute take turns.
-LONG_T := $(addprefix tests/,header/matrix.t obj/layouts.t live/trace-all.t live/schema.t live/lifecycle.t live/narrow.t live/beside.t \
-	obj/infer.t obj/dwfind.t live/equal.t live/equal-languages.t)
+LONG_T := $(addprefix tests/,header/matrix.t obj/layouts.t live/trace-all.t live/numbers.t live/schema.t live/lifecycle.t live/narrow.t \
+	live/beside.t obj/infer.t obj/dwfind.t live/equal.t live/equal-languages.t live/spdk-releases.t)
 LIVE_T := $(filter-out $(LONG_T),$(wildcard tests/live/*.t))
 OTHER_T := $(UNIT_T) $(filter-out $(LONG_T),$(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli check header)))
 TESTS = $(if $(T),$(wildcard $(T)),$(LONG_T) $(subst |, ,$(join $(addsuffix |,$(LIVE_T)),$(OTHER_T))))
