@@ -183,9 +183,8 @@ TESTS = $(if $(T),$(wildcard $(T)),$(LONG_T) $(subst |, ,$(join $(addsuffix |,$(
 # $(call prove,N,COMMAND): runs tests under COMMAND, N at once unless PROVE_FLAGS is given
 prove = BTGEN_BUILD=$(abspath $(BUILD)) $(2) tests/prove.sh $(or $(PROVE_FLAGS),-j$(1))
 PROCESSORS = $(shell nproc)
-# Live tests wait for the kernel more than they compute: two for each processor. With three, those that stop
-# bpftrace for a while (order.t) lose events on a busy machine.
-MANY = $(shell expr $(PROCESSORS) \* 2)
+# Live tests wait for the kernel more than they compute: three for each processor.
+MANY = $(shell expr $(PROCESSORS) \* 3)
 
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 	$(Q)$(call prove,$(MANY),AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh) $(TESTS)
