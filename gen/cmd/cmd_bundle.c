@@ -209,6 +209,13 @@ static void write_builds(struct arena *a, const struct expansion *x, size_t n, s
 			    "(--builds lists them)\"\n}\n");
 }
 
+/** Is attach point @to in the file at @path, not in one whose path only has that in it? */
+static bool is_in(struct arena *a, struct str to, struct str path)
+{
+	return str_contains(to, str_printf(a, ":" STR_FMT ":", STR_ARG(path))) ||
+	       str_contains(to, str_printf(a, ":\"" STR_FMT "\":", STR_ARG(path)));
+}
+
 /** $functions: those of the file that a program attaches to by their names. */
 static void write_functions(struct arena *a, const struct expansion *x, size_t n, struct code *out)
 {
@@ -221,7 +228,7 @@ static void write_functions(struct arena *a, const struct expansion *x, size_t n
 					while (str_find(name, ':') < name.n)
 						str_take_until(&name, ':');
 					if (provider_is_function(at->provider) &&
-					    str_contains(*to, x[i].files.list.v[0].path) &&
+					    is_in(a, *to, x[i].files.list.v[0].path) &&
 					    !isdigit((unsigned char)*name.p))
 						names = str_printf(a, STR_FMT " " STR_FMT,
 								   STR_ARG(names), STR_ARG(name));

@@ -126,6 +126,14 @@ END
 	done
 	is "$said" "bare: --unsafe -q /dev/fd/3 full: -q /dev/fd/3 " "only the build that needs --unsafe gets it"
 fi
+# What a stripped file lacks is said of its own functions, not of those of a library beside it.
+mkdir "$tmp/sbin" "$tmp/sbin/app-libs"
+printf 'int main(void) { return 0; }\n' >"$tmp/app.c"
+printf 'int inside(int n) { return n + 1; }\n' >"$tmp/lib.c"
+gcc -g -Wl,--build-id -o "$tmp/sbin/app" "$tmp/app.c" && gcc -shared -fPIC -g -o "$tmp/sbin/app-libs/lib.so" "$tmp/lib.c" || exit 1
+"$btgen" bundle --for 0.23 -x "$tmp/sbin/app" -e "uprobe:$tmp/sbin/app-libs/lib.so:inside { exit(); }" -o "$tmp/lib.sh"
+strip "$tmp/sbin/app"
+unlike "$(BPFTRACE=/none sh "$tmp/lib.sh" 2>&1)" 'no function' "a function of a library whose path begins like the program's"
 like "$("$btgen" bundle -x "$tmp/builds" -e "$script" 2>&1)" '^btgen bundle: several builds need --at PATH' "several builds and no path are an error"
 mkdir "$tmp/empty"
 like "$("$btgen" bundle -x "$tmp/empty" --at /x -e "$script" 2>&1)" "^btgen bundle: -x: no program in $tmp/empty" "so is a directory without programs"
