@@ -155,4 +155,24 @@ regular empty file 0:0" "where it is a file already, that is said, and no test r
 	like "$(dev true "$top/tests/prove.sh" ./good.t | paste -sd' ')" "not the null device .*No such file or directory.* status 1" "the same where there is none"
 	is "$(dev ': >/dev/null' "$top/tests/cli/prove.t" | head -n 1)" "Bail out!  /dev/null is not the null device (tests/null.sh)" "a test by itself says so, too"
 fi
+
+# tests/matrix/tracefs.sh: a setting of the kernel that it changes while a command runs is as before behind it.
+sed "s,^expedited=.*,expedited=$tmp/expedited," "$top/tests/matrix/tracefs.sh" >"$tmp/tracefs.sh"
+chmod +x "$tmp/tracefs.sh"
+is_back() { [ "$(cat "$tmp/expedited")" = 0 ]; }
+for beside in "" "unshare --pid --fork --mount-proc"; do
+	# shellcheck disable=SC2086
+	if ! $beside true 2>/dev/null; then
+		skip "$beside" "this user cannot have a PID namespace"
+		continue
+	fi
+	echo 0 >"$tmp/expedited"
+	# shellcheck disable=SC2086
+	$beside "$tmp/tracefs.sh" true
+	ok "the setting is as before${beside:+, in a container too}" wait_for 10 is_back
+done
+echo 1 >"$tmp/expedited"
+"$tmp/tracefs.sh" true
+sleep 1.5
+is "$(cat "$tmp/expedited")" 1 "what somebody else has set stays"
 done_testing
