@@ -84,8 +84,12 @@ bool tracing_is_possible(const struct suite_case *c)
 	const char *const shell[] = {"/bin/sh", "-c", c->requires, NULL};
 	pid_t pid = c->requires ? start(&j, shell, -1) : 0;
 	int status = c->requires != NULL;
-	if (pid)
-		waitpid(pid, &status, 0);
+	unsigned long deadline = clock_ms() + c->timeout;
+	while (pid && waitpid(pid, &status, WNOHANG) == 0) {
+		if (clock_ms() >= deadline)
+			kill(-pid, SIGKILL);
+		poll(NULL, 0, LOOK_MS);
+	}
 	close(j.log);
 	return status == 0;
 }
@@ -133,8 +137,10 @@ static void stop(struct job *j)
 static bool has_after_ended(const struct job *j)
 {
 	siginfo_t info = {0};
-	return waitid(P_PID, (id_t)j->after, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	       info.si_pid && kill(-j->after, SIGKILL) == 0;
+	if (waitid(P_PID, (id_t)j->after, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || !info.si_pid)
+		return false;
+	kill(-j->after, SIGKILL); // fails where it is of another user, as of sudo
+	return true;
 }
 
 /** Looks which of the two has ended. */

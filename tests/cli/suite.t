@@ -69,4 +69,25 @@ for since in 0.17 9.9; do
 done >versions
 is "$(grep -o '^[a-z ]*1 - a version\( # SKIP\)*' versions)" "not ok 1 - a version
 ok 1 - a version # SKIP" "a version of bpftrace"
+printf '%s\n' 'NAME hangs' 'REQUIRES sleep 47; true' 'TIMEOUT 1' 'RUN ./app' 'TRACE push' 'EXPECT 1' >app.cases
+began=$SECONDS
+is "$("$btgen" test app.cases)" "1..1
+ok 1 - hangs # SKIP REQUIRES sleep 47; true" "REQUIRES that does not end is not waited for"
+ok "... for longer than TIMEOUT" test $((SECONDS - began)) -lt $((20 * SLOW))
+
+# A bpftrace that attaches at once; an AFTER that becomes another user, as sudo does, whom who runs the test may not signal.
+printf '%s\n' '#!/bin/bash' '[ "$1" != --version ] || exec echo bpftrace v0.24.0' 'trap "exit 0" INT' 'echo Attached 1 probe >&2' \
+	'while :; do sleep 0.1; done' >bpftrace
+chmod +x bpftrace
+sleep 100 &
+own $!
+printf '%s\n' 'NAME another user' "PROCESS $!" 'PROG BEGIN { }' 'AFTER exec setpriv --reuid 65534 --clear-groups true' 'TIMEOUT 20' \
+	'EXPECT_NONE x' >app.cases
+if [ "$(id -u)" != 0 ] || ! setpriv --bounding-set -kill --inh-caps -kill true 2>/dev/null; then
+	skip "AFTER of another user" "needs root and setpriv"
+else
+	out=$(BTGEN_BPFTRACE=$tmp/bpftrace setpriv --bounding-set -kill --inh-caps -kill "$btgen" test app.cases 2>&1)
+	is "$out" "1..1
+ok 1 - another user" "the end of an AFTER of another user is seen"
+fi
 done_testing
