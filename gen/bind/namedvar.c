@@ -74,15 +74,28 @@ static bool is_behind(const struct spot *s, unsigned line, uint64_t pc)
 	return false;
 }
 
-/** In optimized code what a line does can be anywhere: is more of what @v begins with to come? */
-static bool has_more(const struct spot *s, const struct argloc_var *v, uint64_t pc)
+/** In optimized code what a line does can be anywhere: is more of @line, which @v begins with, to come behind @pc? */
+static bool has_more(const struct spot *s, const struct argloc_var *v, unsigned line, uint64_t pc)
 {
 	Dwarf_Die block = s->site.dies.v[v->block];
-	for (size_t i = 0; s->rows.is_optimized && i < s->rows.list.n; i++)
-		if (s->rows.list.v[i].line == v->line && s->rows.list.v[i].pc > pc &&
+	for (size_t i = 0; i < s->rows.list.n; i++)
+		if (s->rows.list.v[i].line == line && s->rows.list.v[i].pc > pc &&
 		    dwarf_haspc(&block, s->rows.list.v[i].pc - (s->site.pc - s->site.at)) > 0)
 			return true;
 	return false;
+}
+
+/** Is a parameter of a copy not yet what has been passed? Callers that are not optimized store that before it begins. */
+static bool is_unpassed(const struct spot *s, const struct argloc_var *v, unsigned line,
+			uint64_t pc)
+{
+	Dwarf_Addr entry;
+	if (!s->rows.may_be_optimized || !is_inlined(s) || !is_parameter(v))
+		return false;
+	Dwarf_Die copy = s->site.dies.v[s->site.n_inner - 1];
+	return !is_behind(s, line, pc) ||
+	       (v->at.is_place && dwsite_entry(&copy, &entry) &&
+		has_more(s, v, line_at(s, entry + (s->site.pc - s->site.at)), pc - 1));
 }
 
 /** Before the function has put its parameters where its code has them. */
@@ -134,12 +147,9 @@ static const char *why_not_stored(struct arena *a, const struct spot *s, const s
 		return arena_printf(a, "it is declared on line %u", v->line);
 	if (is_local && line == v->line && !is_behind(s, line, pc))
 		return "it is declared there, and has no value yet";
-	if (is_local && has_more(s, v, pc))
+	if (is_local && s->rows.is_optimized && has_more(s, v, v->line, pc))
 		return "the line that declares it is not complete there";
-	// Callers that are not optimized store what they pass before the copy begins.
-	return s->rows.is_optimized && is_inlined(s) && is_parameter(v) && !is_behind(s, line, pc)
-		   ? "the inlined function has not stored it yet"
-		   : NULL;
+	return is_unpassed(s, v, line, pc) ? "the inlined function has not stored it yet" : NULL;
 }
 
 /** Why the value of @v is not where it is at the address of @l; NULL: it is there, as v->at has it. */

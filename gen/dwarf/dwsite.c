@@ -252,17 +252,17 @@ bool dwsite_entry(Dwarf_Die *die, Dwarf_Addr *ret)
 
 /**
  * gcc and clang describe all calls (DWARF 5, section 3.3.1.5) of what they optimize. gcc says so of all functions without
- * calls, too: there its options tell, which it records.
+ * calls, too, and not of some that it optimizes: its options tell, which it records.
  */
-static bool is_optimized(Dwarf_Die *unit, Dwarf_Die *function)
+static void find_optimized(Dwarf_Die *unit, Dwarf_Die *function, struct dwrows *ret)
 {
 	Dwarf_Attribute at;
-	const char *by = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &at));
-	if (by && strncmp(by, "GNU", 3) == 0 && strstr(by, " -g") &&
-	    (!strstr(by, " -O") || strstr(by, " -O0")))
-		return false;
-	return dwarf_hasattr_integrate(function, DW_AT_call_all_calls) ||
-	       dwarf_hasattr_integrate(function, DW_AT_GNU_all_call_sites);
+	const char *z = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &at)), *by = z ? z : "";
+	bool has_options = strncmp(by, "GNU", 3) == 0 && strstr(by, " -g");
+	bool has_all_calls = dwarf_hasattr_integrate(function, DW_AT_call_all_calls) ||
+			     dwarf_hasattr_integrate(function, DW_AT_GNU_all_call_sites);
+	ret->is_optimized = has_options ? strstr(by, " -O") && !strstr(by, " -O0") : has_all_calls;
+	ret->may_be_optimized = ret->is_optimized || (!has_options && !strstr(by, "clang version"));
 }
 
 /** The first row behind that of the entry, or where the compiler says that the prologue ends. */
@@ -312,7 +312,7 @@ bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret)
 		    is_marked)
 			marked = row.pc;
 	}
-	ret->is_optimized = is_optimized(&unit, &function);
+	find_optimized(&unit, &function, ret);
 	ret->body = find_body(ret, marked);
 	return ret->list.n > 0;
 }

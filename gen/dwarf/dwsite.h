@@ -91,7 +91,8 @@ struct dwrows {
 	 * when they stop at a function, in optimized code after all that stands on the line it begins at.
 	 */
 	uint64_t body;
-	bool is_optimized; /**< lines may come in any order */
+	bool is_optimized;     /**< lines may come in any order */
+	bool may_be_optimized; /**< or nothing tells, as of rustc's */
 };
 
 /** Of the function whose code is at @s, not of what is inlined there; false, silently, when not known. */

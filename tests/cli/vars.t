@@ -128,6 +128,38 @@ app=$tmp/bare
 like "$(said 'uprobe:__EXE__:update { print(vars.t); }')" \
 	"^error: variable t: no debug information in $tmp/bare for the code of this clause\$" "without debug information the file is named"
 
+# Code of the copy before it begins, in a function of which gcc does not say that all its calls are described.
+cat >"$tmp/walk.c" <<'END'
+struct label { long a, b, c, d; };
+struct tree { struct tree *kids; unsigned long n; struct label label; };
+long total;
+__attribute__((noipa)) int use(struct label *l) { return (int)++l->a; }
+static inline __attribute__((always_inline)) int put(struct label l, int more)
+{
+	int n = use(&l);
+	return n + more;
+}
+__attribute__((noipa)) int walk(struct tree *t, int (*fits)(struct tree *), unsigned depth)
+{
+	if (!t || depth > 30)
+		return 0;
+	for (unsigned long i = 0; i < t->n; i++)
+		if (fits(&t->kids[i]) || walk(&t->kids[i], fits, depth + 1)) {
+			total++;
+			return put(t->kids[i].label, 3);
+		}
+	return 0;
+}
+int main(void) { return walk(0, 0, 0); }
+END
+app=$tmp/walk
+for options in "" -gno-record-gcc-switches; do # without them nothing tells what is optimized, as of rustc's code
+	gcc -g -O2 $options -o "$app" "$tmp/walk.c"
+	like "$(said 'uprobe:__EXE__:put { print(vars.l.a); }')" \
+		'error: cannot read variable l at walk\+0x[0-9a-f]+ \(walk.c:[0-9]+\): the inlined function has not stored it yet' \
+		"a parameter in memory, where optimized code has stored only some of what is passed $options"
+done
+
 # Two addresses of which the low bits are alike.
 cat >"$tmp/pages.c" <<'END'
 __attribute__((noinline, aligned(4096))) int one(int n) { return n + 1; }
