@@ -416,18 +416,19 @@ static void emit_sum(struct emitter *e, const struct node *n, const struct text 
 			children[i] = widen(e, both[i], children[i]);
 }
 
-/** A pointer whose type no cast can name is a number to bpftrace: `p + n` is n elements on all the same. */
+/** `p + n` is n elements on, also where p is a number to bpftrace. */
 static void scale(struct emitter *e, const struct node *n, const struct text **children)
 {
-	const struct ctype *t = ctype_strip(n->child->expr->type);
-	struct str unused;
-	uint64_t size;
-	if ((!tok_is(n->name, "+") && !tok_is(n->name, "-")) || !t || t->kind != CTYPE_POINTER ||
-	    targettype_pointee(n->child->expr->type, &unused) || !ctype_size(t->of, &size) ||
-	    ctype_pointee(n->child->next->expr->type))
+	const struct node *both[] = {n->child, n->child->next};
+	uint64_t sizes[] = {targettype_stride(both[0]->expr->type),
+			    tok_is(n->name, "+") ? targettype_stride(both[1]->expr->type) : 0};
+	bool is_right = !sizes[0];
+	if ((!tok_is(n->name, "+") && !tok_is(n->name, "-")) || !sizes[is_right] ||
+	    ctype_pointee(both[!is_right]->expr->type))
 		return;
-	children[0] = made(e, n->child, "(uint64)%c", children[0]);
-	children[1] = made(e, n->child->next, "(uint64)%c * %u", children[1], size);
+	children[is_right] = made(e, both[is_right], "(uint64)%c", children[is_right]);
+	children[!is_right] =
+	    made(e, both[!is_right], "(uint64)%c * %u", children[!is_right], sizes[is_right]);
 }
 
 static void emit_binary(struct emitter *e, const struct node *n, const struct text **children)

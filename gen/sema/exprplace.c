@@ -183,3 +183,14 @@ bool exprplace_address(const struct bind *b, const struct node *n, const struct 
 			  STR_ARG(print_text(b->arena, operand)),
 			  of->bit_size ? "a bitfield" : "not known to be in memory");
 }
+
+bool exprplace_moves(const struct bind *b, const struct node *n)
+{
+	const struct node *p = n->child;
+	struct str name = print_text(b->arena, p);
+	return targettype_stride(p->expr->type) <= 1 ||
+	       diag_error(b->diag, tok_at(n->first),
+			  "bpftrace would move " STR_FMT " by bytes: write " STR_FMT " = " STR_FMT
+			  " + 1",
+			  STR_ARG(name), STR_ARG(name), STR_ARG(name));
+}

@@ -24,5 +24,7 @@ bool exprplace_pointee(const struct bind *b, const struct node *n, const struct 
 /** `&of`: of a place in memory; of what bpftrace holds itself nothing is known. */
 bool exprplace_address(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		       struct expr *e);
+/** Can what @n, `p++` or `p += n`, changes be moved so? Otherwise that is an error. */
+bool exprplace_moves(const struct bind *b, const struct node *n);
 
 #endif

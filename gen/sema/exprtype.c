@@ -306,6 +306,7 @@ static void learn_step(struct finder *f, struct node *n)
 			     .kind = EXPR_NUMBER};
 	if (node_is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
 		learn(f, n->child, &count)->is_computed = true;
+	f->good &= !f->is_last || !node_is_step(n) || exprplace_moves(f->b, n);
 }
 
 static void find_unary(struct finder *f, struct node *n, struct expr *e)
@@ -424,6 +425,7 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 	kept.wide = value->wide;
 	kept.kind = is_plain ? value->kind : EXPR_NUMBER;
 	learn(f, target, &kept)->is_computed |= !is_plain;
+	f->good &= !f->is_last || is_plain || exprplace_moves(f->b, n);
 	if (is_plain && target->kind == NODE_MAP && target->child)
 		learn_key(f, target);
 }

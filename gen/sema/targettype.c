@@ -149,6 +149,17 @@ struct ctype *targettype_pointee(struct ctype *type, struct str *name)
 	return is_number && ctype_size(bare, &size) && ctype_is_word(size) ? bare : NULL;
 }
 
+uint64_t targettype_stride(struct ctype *type)
+{
+	struct ctype *t = ctype_strip(type);
+	struct str unused;
+	uint64_t size;
+	return t && t->kind == CTYPE_POINTER && !targettype_pointee(type, &unused) &&
+		       ctype_size(t->of, &size)
+		   ? size
+		   : 0;
+}
+
 static struct kbtf *kernel_btf(struct targettype *r)
 {
 	if (!r->kernel_tried && access(KBTF_KERNEL, R_OK) == 0 &&

@@ -48,6 +48,8 @@ bool targettype_is_accessed(const struct bind *b, struct str member);
  * made of words and `::` must not become program text, as a hostile binary's "names".
  */
 struct ctype *targettype_pointee(struct ctype *type, struct str *name);
+/** Of a pointer that no cast can name, which is a number to bpftrace: the size of what it points to. 0 of all others. */
+uint64_t targettype_stride(struct ctype *type);
 /** @name without its keyword. */
 struct str targettype_bare(struct str name);
 /** Has the kernel a struct, union or enum of that name? */
