@@ -42,12 +42,12 @@ static struct str read_all(struct arena *a, int fd)
 		   : STR("");
 }
 
-static volatile sig_atomic_t after_group; // which signals of the terminal do not reach
+static volatile sig_atomic_t child_group; // which signals of the terminal do not reach
 
 static void pass_on(int sig)
 {
-	if (after_group)
-		kill(-after_group, sig);
+	if (child_group)
+		kill(-child_group, sig);
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -82,14 +82,17 @@ bool tracing_is_possible(const struct suite_case *c)
 {
 	struct job j = {.log = open("/dev/null", O_WRONLY | O_CLOEXEC)};
 	const char *const shell[] = {"/bin/sh", "-c", c->requires, NULL};
-	pid_t pid = c->requires ? start(&j, shell, -1) : 0;
 	int status = c->requires != NULL;
+	if (c->requires)
+		pass_on_signals();
+	pid_t pid = child_group = c->requires ? start(&j, shell, -1) : 0;
 	unsigned long deadline = clock_ms() + c->timeout;
 	while (pid && waitpid(pid, &status, WNOHANG) == 0) {
 		if (clock_ms() >= deadline)
 			kill(-pid, SIGKILL);
 		poll(NULL, 0, LOOK_MS);
 	}
+	child_group = 0;
 	close(j.log);
 	return status == 0;
 }
@@ -150,7 +153,7 @@ static void reap(struct job *j)
 		j->btgen = 0;
 	if (j->after && has_after_ended(j)) {
 		waitpid(j->after, &j->after_status, 0);
-		j->after = after_group = 0;
+		j->after = child_group = 0;
 		stop(j);
 	}
 }
@@ -166,7 +169,7 @@ static void take_ready(struct job *j)
 	if (!is_ready || !j->c->after)
 		return;
 	pass_on_signals();
-	j->after = after_group = start(j, shell, -1);
+	j->after = child_group = start(j, shell, -1);
 	if (!j->after)
 		stop(j);
 }
@@ -200,7 +203,7 @@ static void end_after(struct job *j)
 		return;
 	kill(-j->after, SIGKILL);
 	waitpid(j->after, NULL, 0);
-	after_group = 0;
+	child_group = 0;
 }
 
 static const char *why_not(const struct job *j)

@@ -63,6 +63,13 @@ ok 1 - what is not here # SKIP REQUIRES exec test -e gone # ever" "a case that r
 out=$("$btgen" test --no-skip --junit x.xml app.cases)
 is "$? $(grep -v '^1' <<<"$out") $(grep -c 'failure message="REQUIRES exec' x.xml)" "1 not ok 1 - what is not here
 # REQUIRES exec test -e gone # ever 1" "--no-skip: that is a failure, too"
+printf '%s\n' 'NAME ^C' 'REQUIRES echo $$ >required; sleep 60; true' 'RUN ./app' 'TRACE nosuch' 'TIMEOUT 100' 'EXPECT 1' >app.cases
+"$btgen" test -x ./app app.cases >/dev/null &
+wait_for 30 test -s required
+kill -TERM $!
+wait $! 2>/dev/null
+wait_for 10 sh -c '! kill -0 -$(cat required) 2>/dev/null' && ended=yes || ended=no
+is $ended yes "a signal ends what REQUIRES runs"
 for since in 0.17 9.9; do
 	printf '%s\n' 'NAME a version' "REQUIRES $btgen check -e '#pragma require bpftrace >= $since' -e 'BEGIN { }'" 'RUN ./app' 'TRACE nosuch' 'EXPECT 1' >app.cases
 	"$btgen" test -x ./app app.cases
