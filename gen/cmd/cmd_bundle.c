@@ -180,7 +180,36 @@ static const char *build_id(struct arena *a, const struct expansion *x)
 	return str_dup(a, str_hex(a, x->files.list.v[0].bin.img->build_id));
 }
 
-/** Its functions that know the builds: `builds` lists them, `choose` sets $build to the letter of the file's, and $unsafe. */
+/** Is attach point @to in the file at @path, not in one whose path only has that in it? */
+static bool is_in(struct arena *a, struct str to, struct str path)
+{
+	return str_contains(to, str_printf(a, ":" STR_FMT ":", STR_ARG(path))) ||
+	       str_contains(to, str_printf(a, ":\"" STR_FMT "\":", STR_ARG(path)));
+}
+
+/** The functions of its file that the program of @x attaches to by their names. */
+static struct str functions_of(struct arena *a, const struct expansion *x)
+{
+	struct str names = STR("");
+	vec_each(struct script_clause *const, c, &x->bind.found.script.clauses)
+		vec_each(const struct script_attach, at, &(*c)->attach)
+			vec_each(const struct str, to, &at->bound) {
+				struct str name = *to;
+				while (str_find(name, ':') < name.n)
+					str_take_until(&name, ':');
+				if (provider_is_function(at->provider) &&
+				    is_in(a, *to, x->files.list.v[0].path) &&
+				    !isdigit((unsigned char)*name.p))
+					names = str_printf(a, STR_FMT " " STR_FMT, STR_ARG(names),
+							   STR_ARG(name));
+			}
+	return names;
+}
+
+/**
+ * Its functions that know the builds: `builds` lists them, `choose` sets $build to the letter of the file's, $unsafe and
+ * $functions.
+ */
 static void write_builds(struct arena *a, const struct expansion *x, size_t n, struct code *out)
 {
 	code_z(out, "builds() {\n");
@@ -195,9 +224,11 @@ static void write_builds(struct arena *a, const struct expansion *x, size_t n, s
 		code_f(out,
 		       "\tfound=$(od -A n -v -t x1 -j %" PRIu64 " -N %zu \"$file\" | tr -d ' \\n"
 		       "')\n"
-		       "\t[ \"$found\" != %s ] || { build=%c unsafe=%s && return; }\n",
+		       "\t[ \"$found\" != %s ] || { build=%c unsafe=%s functions=",
 		       img->build_id_off, img->build_id.n, build_id(a, &x[i]), letter_of(i),
 		       x[i].bind.found.unsafe ? "--unsafe" : "''");
+		code_shell(out, functions_of(a, &x[i]));
+		code_z(out, " && return; }\n");
 	}
 	if (n == 1)
 		code_f(out,
@@ -207,35 +238,6 @@ static void write_builds(struct arena *a, const struct expansion *x, size_t n, s
 	else
 		code_z(out, "\trefuse \"$file is none of the builds that this script is for "
 			    "(--builds lists them)\"\n}\n");
-}
-
-/** Is attach point @to in the file at @path, not in one whose path only has that in it? */
-static bool is_in(struct arena *a, struct str to, struct str path)
-{
-	return str_contains(to, str_printf(a, ":" STR_FMT ":", STR_ARG(path))) ||
-	       str_contains(to, str_printf(a, ":\"" STR_FMT "\":", STR_ARG(path)));
-}
-
-/** $functions: those of the file that a program attaches to by their names. */
-static void write_functions(struct arena *a, const struct expansion *x, size_t n, struct code *out)
-{
-	struct str names = STR("");
-	for (size_t i = 0; i < n; i++)
-		vec_each(struct script_clause *const, c, &x[i].bind.found.script.clauses)
-			vec_each(const struct script_attach, at, &(*c)->attach)
-				vec_each(const struct str, to, &at->bound) {
-					struct str name = *to;
-					while (str_find(name, ':') < name.n)
-						str_take_until(&name, ':');
-					if (provider_is_function(at->provider) &&
-					    is_in(a, *to, x[i].files.list.v[0].path) &&
-					    !isdigit((unsigned char)*name.p))
-						names = str_printf(a, STR_FMT " " STR_FMT,
-								   STR_ARG(names), STR_ARG(name));
-				}
-	code_z(out, "functions=");
-	code_shell(out, names);
-	code_z(out, "\n");
 }
 
 /** The longest strings that any of the builds has. */
@@ -260,15 +262,16 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 	code_f(out, "\nversion=" DIALECT_FMT "\nbpftrace=${BPFTRACE:-bpftrace}\n",
 	       DIALECT_ARG(req->given.version));
 	write_builds(a, x, n, out);
-	write_functions(a, x, n, out);
 	code_z(out, read_line);
-	code_z(out, "[ -r \"$file\" ] || refuse \"there is no $file here\"\nchoose\n"
-		    "words() { LC_ALL=C tr '\\0' '\\n' <\"$file\"; }\n"
-		    "words | grep -q '\\.symtab$' || for name in $functions; do\n"
-		    "\twords | grep -q \"$name\\$\" ||\n"
-		    "\t\tprintf 'warning: %s is stripped and has no function %s\\n' "
-		    "\"$file\" \"$name\" >&2\n"
-		    "done\n");
+	code_z(
+	    out,
+	    "[ -r \"$file\" ] || refuse \"there is no $file here\"\nchoose\n"
+	    "words() { LC_ALL=C tr '\\0' '\\n' <\"$file\"; }\n"
+	    "words | grep -q '\\.symtab$' || for name in $functions; do\n"
+	    "\twords | grep -q \"$name\\$\" ||\n"
+	    "\t\tprintf 'warning: %s is stripped: without a debug file it has no function %s\\n' "
+	    "\"$file\" \"$name\" >&2\n"
+	    "done\n");
 	code_f(out, "is=$(\"$bpftrace\" --version) || refuse \"$bpftrace cannot be run\"\n"
 		    "case $is in\n"
 		    "*v$version | *v$version.* | *v$version-*) ;;\n"

@@ -134,6 +134,15 @@ gcc -g -Wl,--build-id -o "$tmp/sbin/app" "$tmp/app.c" && gcc -shared -fPIC -g -o
 "$btgen" bundle --for 0.23 -x "$tmp/sbin/app" -e "uprobe:$tmp/sbin/app-libs/lib.so:inside { exit(); }" -o "$tmp/lib.sh"
 strip "$tmp/sbin/app"
 unlike "$(BPFTRACE=/none sh "$tmp/lib.sh" 2>&1)" 'no function' "a function of a library whose path begins like the program's"
+# A function that only the other build has by that name is not missed.
+for n in i l; do # as of C++
+	echo "int answer(void) __asm__(\"_Z6answer$n\"); __attribute__((noipa)) int answer(void) { return 1; } int main(void) { return answer(); }" |
+		gcc -g -Wl,--build-id -o "$tmp/clone-$n" -xc - || exit 1
+done
+"$btgen" bundle --for 0.23 -x "$tmp/clone-i" -x "$tmp/clone-l" --at "$tmp/installed" -e 'uprobe:__EXE__:answer { @ = count(); }' -o "$tmp/all.sh"
+strip -o "$tmp/installed" "$tmp/clone-l"
+is "$(BPFTRACE=/bin/false sh "$tmp/all.sh" 2>&1)" "warning: $tmp/installed is stripped: without a debug file it has no function _Z6answerl
+error: /bin/false cannot be run" "of a stripped build the functions that are gone"
 like "$("$btgen" bundle -x "$tmp/builds" -e "$script" 2>&1)" '^btgen bundle: several builds need --at PATH' "several builds and no path are an error"
 mkdir "$tmp/empty"
 like "$("$btgen" bundle -x "$tmp/empty" --at /x -e "$script" 2>&1)" "^btgen bundle: -x: no program in $tmp/empty" "so is a directory without programs"

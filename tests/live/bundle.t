@@ -84,7 +84,7 @@ is "$(BPFTRACE=$bpftrace sh "$tmp/bundle.sh" 2>&1; echo $?)" "error: there is no
 cp "$tmp/build1" "$tmp/app"
 strip -o "$tmp/app" "$tmp/build1"
 "$btgen" bundle -x "$tmp/build1" --at "$tmp/app" --for "$version" -e 'uprobe:__EXE__:answer { @ = count(); }' -o "$tmp/answer.sh"
-like "$(BPFTRACE=$bpftrace timeout 20 sh "$tmp/answer.sh" 2>&1)" "^warning: $tmp/app is stripped and has no function answer\$" "of a stripped one it is said which function is gone"
+like "$(BPFTRACE=$bpftrace timeout 20 sh "$tmp/answer.sh" 2>&1)" "^warning: $tmp/app is stripped: without a debug file it has no function answer\$" "of a stripped one it is said which function is gone"
 rm "$tmp/app"
 cp "$tmp/build1" "$tmp/app"
 unlike "$(BPFTRACE=/bin/false sh "$tmp/answer.sh" 2>&1)" "warning" "... and of no other"
