@@ -216,7 +216,7 @@ copies() { # BUILD...
 	"$@" -g -o "$tmp/copies" "$tmp/copies.c" 2>"$tmp/errors" || { ok "$*: compiles" false; return; }
 	"$top/scripts/bpftrace.sh" -q -c "$tmp/copies" -o "$tmp/trace" -e 'uprobe:__EXE__:add { printf("add %d %ld\n", vars.a, vars.b); }
 uprobe:__EXE__:nest { printf("nest %s %d %ld %u\n", str(vars.text), vars.p.x, vars.p.y, vars.c); }' >"$tmp/answers" 2>"$tmp/messages"
-	is "$(grep . "$tmp/trace")" "$(cat "$tmp/answers")" "$*: parameters of copies where they begin"
+	is "$(grep -c . "$tmp/answers") $(grep . "$tmp/trace")" "12 $(cat "$tmp/answers")" "$*: parameters of copies where they begin"
 }
 if [ "$version" -lt 20 ]; then
 	skip "copies" "this bpftrace attaches only to entries"
