@@ -74,14 +74,17 @@ static bool is_behind(const struct spot *s, unsigned line, uint64_t pc)
 	return false;
 }
 
-/** In optimized code what a line does can be anywhere: is more of @line, which @v begins with, to come behind @pc? */
+/** In optimized code what a line does can be anywhere: is more of @line, which @v begins with, at @pc or to come? */
 static bool has_more(const struct spot *s, const struct argloc_var *v, unsigned line, uint64_t pc)
 {
 	Dwarf_Die block = s->site.dies.v[v->block];
-	for (size_t i = 0; i < s->rows.list.n; i++)
-		if (s->rows.list.v[i].line == line && s->rows.list.v[i].pc > pc &&
-		    dwarf_haspc(&block, s->rows.list.v[i].pc - (s->site.pc - s->site.at)) > 0)
+	size_t n = s->rows.list.n;
+	for (size_t i = 0; i < n; i++) {
+		const struct dwrow *r = &s->rows.list.v[i];
+		if (r->line == line && (i + 1 == n || r[1].pc > pc) &&
+		    dwarf_haspc(&block, r->pc - (s->site.pc - s->site.at)) > 0)
 			return true;
+	}
 	return false;
 }
 
@@ -95,7 +98,7 @@ static bool is_unpassed(const struct spot *s, const struct argloc_var *v, unsign
 	Dwarf_Die copy = s->site.dies.v[s->site.n_inner - 1];
 	return !is_behind(s, line, pc) ||
 	       (v->at.is_place && dwsite_entry(&copy, &entry) &&
-		has_more(s, v, line_at(s, entry + (s->site.pc - s->site.at)), pc - 1));
+		has_more(s, v, line_at(s, entry + (s->site.pc - s->site.at)), pc));
 }
 
 /** Before the function has put its parameters where its code has them. */

@@ -160,6 +160,26 @@ for options in "" -gno-record-gcc-switches; do # without them nothing tells what
 		"a parameter in memory, where optimized code has stored only some of what is passed $options"
 done
 
+# The last code of the line that declares a variable stores a part of it.
+cat >"$tmp/last.c" <<'END'
+struct label { long a, b, c, d; };
+long total;
+__attribute__((noipa)) int use(struct label *l, long k) { return (int)++l->a + (int)k; }
+__attribute__((noipa)) int last(struct label *t, int n, long x)
+{
+	total += x;
+	struct label l = t[n];
+	total++;
+	return use(&l, n * 7) + 1;
+}
+int main(void) { struct label l[2] = {{1, 2, 3, 4}, {5, 6, 7, 8}}; return last(l, 1, 2); }
+END
+app=$tmp/last
+gcc -g -O2 -o "$app" "$tmp/last.c"
+at=$(objdump --dwarf=decodedline "$app" | awk '$1 == "last.c" && $2 == 7 { at = $3 } END { print at }')
+like "$(said "uprobe:__EXE__:$at { print(vars.l.c); }")" 'error: cannot read variable l at .*: the line that declares it is not complete there' \
+	"nor a variable where its line ends"
+
 # Two addresses of which the low bits are alike.
 cat >"$tmp/pages.c" <<'END'
 __attribute__((noinline, aligned(4096))) int one(int n) { return n + 1; }
