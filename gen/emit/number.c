@@ -86,11 +86,15 @@ static bool holds_numbers(const struct emitter *e, const struct node *n)
 	return u;
 }
 
-/** Has one of the operands a sign, as in i & 1, which itself is never negative? u64 ^ i has none. */
+/** Has an operand a sign, as in i & 1 or 1 & (i & 3), which themselves are never negative? u64 ^ i has none. */
 static bool has_signed_operand(const struct node *n)
 {
-	return n->kind == NODE_BINARY && n->expr->sign == SIGN_NONE &&
-	       (n->child->expr->sign == SIGN_SIGNED || n->child->next->expr->sign == SIGN_SIGNED);
+	if (n->kind != NODE_BINARY || n->expr->sign != SIGN_NONE)
+		return false;
+	for (const struct node *of = n->child; of; of = of->next)
+		if (of->expr->sign == SIGN_SIGNED || has_signed_operand(node_ungrouped(of)))
+			return true;
+	return false;
 }
 
 /**

@@ -149,6 +149,10 @@ def parts():
         for use in ("< $q->u64", "+ $q->u64", "/ $q->u64", "== 1"):
             name = var.replace("N", str(len(fall.rows)))
             fall.row(f"{name} {use}", f"((long)p->i8 & 1) {use}".replace("$q->u64", leaf("u64", "q")), f"{name} = 1 & $p->i8;")
+    for one in ("$p->i8 & 3", "$p->i64 & 4294967296"):
+        name = f"$n{len(fall.rows)}"
+        c = f"(1 & (long)({one})) | (unsigned long)q->u32 << 2".replace("$", "")
+        fall.row(name, c, f"{name} = 1 & ({one}); {name} |= $q->u32 << 2;")
     yield fall
     literal, i = Part("literal"), 0
     for t in NAMES:
