@@ -7,6 +7,7 @@
 #include "sema/argument.h"
 #include "sema/effect.h"
 #include "sema/exprplace.h"
+#include "sema/holder.h"
 #include "sema/result.h"
 #include "sema/targettype.h"
 #include "lang/print.h"
@@ -14,35 +15,16 @@
 
 enum { MAX_ROUNDS = 100 }; // what a clause assigns may come from one further down, and so on
 
-/** What is known of a variable or map by its name. */
-struct holder {
-	struct expr value;
-	struct expr *key; // of a map: a tuple for several
-	bool is_computed; // by +=, ++ and the like, too
-};
-
-/** What a `let` in a block, or a loop's variable, hides until the block ends. */
-struct hidden {
-	struct str name;
-	struct holder *was;
-};
-
 struct finder {
 	const struct bind *b;
 	const struct attach_clause *clause;
-	const struct node *macro; // that is looked at, or NULL
-	const struct node *scope; // the clause, fn or macro whose variables are meant
 	const struct node
 	    *followed; // a pointer whose member, element or target is read, if it is retval
-	struct map known, before; // name -> struct holder, of this round and the one before
-	struct arena of_rounds[2], *names; // where they are: in the last one
-	struct strbuf key;		   // of one that is looked up
-	VEC(struct hidden) hidden;
+	struct holders held;
 	struct expr *shared[256]; // of several nodes
-	unsigned round;
-	bool has_changed; // in this round something was found out
-	bool is_last;	  // of the rounds, when all is known: errors are reported
-	bool knows_types; // the target's: not in clauses of the kernel
+	bool has_changed;	  // in this round something was found out
+	bool is_last;		  // of the rounds, when all is known: errors are reported
+	bool knows_types;	  // the target's: not in clauses of the kernel
 	bool good;
 };
 
@@ -92,179 +74,6 @@ static struct expr of_annotation(struct finder *f, struct node *n)
 	return *find(f, n->child);
 }
 
-// --- names ---
-
-/** The key of a variable of this clause, or of a map, in `known`; until the next is asked for. */
-static struct str key_of(struct finder *f, const struct node *n)
-{
-	struct str name = n->name ? n->name->text : STR("");
-	strbuf_clear(&f->key);
-	if (n->kind == NODE_MAP)
-		strbuf_addc(&f->key, '@');
-	else
-		strbuf_add(&f->key, &f->scope, sizeof(f->scope));
-	strbuf_adds(&f->key, name);
-	return strbuf_str(&f->key);
-}
-
-static struct holder *holder_of(struct finder *f, struct str key)
-{
-	struct holder *h = map_get(&f->known, key);
-	if (!h) {
-		h = arena_new(f->names, struct holder);
-		h->value.sign = SIGN_OPEN;
-		map_put(f->names, &f->known, str_copy(f->names, key), h);
-	}
-	return h;
-}
-
-static enum expr_kind join_kinds(enum expr_kind a, enum expr_kind b)
-{
-	if (a == EXPR_OPEN || a == b)
-		return b;
-	return b == EXPR_OPEN ? a : EXPR_MIXED;
-}
-
-/** A plain 0 says nothing of what else a name may hold. */
-static bool is_mixture(const struct expr *a, const struct expr *b)
-{
-	if (a->kind == EXPR_OPEN || b->kind == EXPR_OPEN)
-		return false;
-	return a->arg_of != b->arg_of || (a->arg_of && a->arg != b->arg) || !a->type != !b->type ||
-	       (a->type && a->type != b->type && !ctype_is_same(a->type, b->type));
-}
-
-/** A variable's type is that of the last assignment, a map's of any; the sign is that of all. */
-static struct holder *learn(struct finder *f, const struct node *target, const struct expr *value)
-{
-	struct holder *h = holder_of(f, key_of(f, target));
-	h->value.sign = sign_join(h->value.sign, value->sign);
-	h->value.wide |= value->wide;
-	h->value.is_mixed |= value->is_mixed || is_mixture(&h->value, value);
-	if (h->value.kind == EXPR_OPEN)
-		h->value.enumerator_of = value->enumerator_of;
-	else if (h->value.enumerator_of != value->enumerator_of)
-		h->value.enumerator_of = NULL;
-	h->value.kind = join_kinds(h->value.kind, value->kind);
-	h->value.arg_of = value->arg_of;
-	h->value.arg = value->arg;
-	h->value.is_truth = value->is_truth;
-	h->value.is_guess |= value->is_guess;
-	if (value->type || value->elements) {
-		h->value.type = value->type;
-		h->value.elements = value->elements;
-		h->value.n_elements = value->n_elements;
-	}
-	return h;
-}
-
-/** What @x and @y, keys of one map in two places, have in common; of tuples in tuples @depth deep. */
-static struct expr *join_keys(struct arena *a, const struct expr *x, const struct expr *y,
-			      unsigned depth)
-{
-	if (!x || !y || !depth)
-		return NULL;
-	struct expr *both = arena_new(a, struct expr);
-	*both = *x;
-	both->sign = sign_join(x->sign, y->sign);
-	both->kind = join_kinds(x->kind, y->kind);
-	both->wide |= y->wide;
-	both->is_mixed |= y->is_mixed || is_mixture(x, y);
-	if (x->enumerator_of != y->enumerator_of)
-		both->enumerator_of = NULL;
-	if (x->n_elements != y->n_elements) {
-		both->kind = EXPR_MIXED;
-		both->n_elements = 0;
-	}
-	if (both->n_elements)
-		both->elements = arena_array(a, struct expr *, both->n_elements);
-	for (size_t i = 0; i < both->n_elements; i++)
-		both->elements[i] = join_keys(a, x->elements[i], y->elements[i], depth - 1);
-	return both;
-}
-
-/** The key that @map is set under: several values are a tuple to a loop over it. */
-static void learn_key(struct finder *f, const struct node *map)
-{
-	struct holder *h = holder_of(f, key_of(f, map));
-	struct arena *a = f->b->arena;
-	struct expr *key = map->child->expr;
-	size_t n = 0;
-	if (map->child->next) {
-		key = arena_new(a, struct expr);
-		*key = (struct expr){.kind = EXPR_TUPLE, .sign = SIGN_OTHER};
-		for (const struct node *c = map->child; c; c = c->next)
-			key->n_elements++;
-		key->elements = arena_array(a, struct expr *, key->n_elements);
-		for (const struct node *c = map->child; c; c = c->next)
-			key->elements[n++] = c->expr;
-	}
-	h->key = h->key ? join_keys(a, h->key, key, 3) : key;
-}
-
-/** What is known by that name. */
-static void recall(struct finder *f, const struct node *n, struct expr *e)
-{
-	struct str key = key_of(f, n);
-	const struct holder *now = map_get(&f->known, key), *before = map_get(&f->before, key);
-	e->sign =
-	    sign_join(now ? now->value.sign : SIGN_OPEN, before ? before->value.sign : SIGN_OPEN);
-	if (!now && !before)
-		e->sign = f->round ? SIGN_OTHER : SIGN_OPEN;
-	e->wide = (now ? now->value.wide : 0) | (before ? before->value.wide : 0);
-	e->is_mixed = (now && now->value.is_mixed) || (before && before->value.is_mixed);
-	e->kind =
-	    join_kinds(now ? now->value.kind : EXPR_OPEN, before ? before->value.kind : EXPR_OPEN);
-	const struct holder *last = now ? now : before;
-	if (last) {
-		e->arg_of = last->value.arg_of;
-		e->arg = last->value.arg;
-		e->is_truth = last->value.is_truth;
-		e->is_guess = last->value.is_guess;
-		e->enumerator_of = last->value.enumerator_of;
-	}
-	if (now && before && now->value.enumerator_of != before->value.enumerator_of)
-		e->enumerator_of = NULL;
-	bool is_known = now && (now->value.type || now->value.elements);
-	bool comes_later = n->kind == NODE_MAP || f->macro; // from clauses below
-	const struct holder *from = is_known ? now : comes_later ? before : NULL;
-	if (!from)
-		return;
-	e->type = from->value.type;
-	e->elements = from->value.elements;
-	e->n_elements = from->value.n_elements;
-	// What is added to an enumerator is none any more.
-	struct ctype *plain = ctype_strip(e->type);
-	bool is_computed = (now && now->is_computed) || (before && before->is_computed);
-	if (is_computed && plain && plain->kind == CTYPE_ENUM)
-		e->type = NULL;
-}
-
-/** From here to the end of the block the name means another variable. */
-static void hide(struct finder *f, const struct node *variable)
-{
-	struct str key = str_copy(f->names, key_of(f, variable));
-	vec_push(f->b->arena, &f->hidden, (struct hidden){key, map_get(&f->known, key)});
-	struct holder *h = arena_new(f->names, struct holder);
-	h->value.sign = SIGN_OPEN;
-	map_put(f->names, &f->known, key, h);
-}
-
-static void unhide(struct finder *f, size_t n)
-{
-	while (f->hidden.n > n) {
-		struct hidden *h = &f->hidden.v[--f->hidden.n];
-		struct holder *inner = map_get(&f->known, h->name);
-		// Before `let` had blocks all of one name were one variable: its sign is that of
-		// both.
-		if (!h->was)
-			continue;
-		h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
-		h->was->value.wide |= inner->value.wide;
-		map_put(f->names, &f->known, h->name, h->was);
-	}
-}
-
 // --- operators ---
 
 /** `.1` of a tuple. */
@@ -305,7 +114,7 @@ static void learn_step(struct finder *f, struct node *n)
 	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE,
 			     .kind = EXPR_NUMBER};
 	if (node_is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
-		learn(f, n->child, &count)->is_computed = true;
+		holders_learn(&f->held, n->child, &count)->is_computed = true;
 	f->good &= !f->is_last || !node_is_step(n) || exprplace_moves(f->b, n);
 }
 
@@ -387,12 +196,12 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 	*e = *find(f, no ? yes : n->child);
 	const struct expr *other = find(f, no ? no : yes);
 	e->sign = sign_join(e->sign, other->sign);
-	e->is_mixed |= other->is_mixed || is_mixture(e, other);
+	e->is_mixed |= other->is_mixed || expr_is_mixture(e, other);
 	e->is_guess |= other->is_guess;
 	e->is_truth &= other->is_truth;
 	if (e->enumerator_of != other->enumerator_of)
 		e->enumerator_of = NULL;
-	e->kind = join_kinds(e->kind, other->kind);
+	e->kind = expr_join_kinds(e->kind, other->kind);
 	e->wide |= other->wide;
 	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
 	e->bit_size = 0;
@@ -424,10 +233,10 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 		kept = (struct expr){.sign = value->sign};
 	kept.wide = value->wide;
 	kept.kind = is_plain ? value->kind : EXPR_NUMBER;
-	learn(f, target, &kept)->is_computed |= !is_plain;
+	holders_learn(&f->held, target, &kept)->is_computed |= !is_plain;
 	f->good &= !f->is_last || is_plain || exprplace_moves(f->b, n);
 	if (is_plain && target->kind == NODE_MAP && target->child)
-		learn_key(f, target);
+		holders_learn_key(&f->held, target);
 }
 
 static void find_let(struct finder *f, struct node *n, struct expr *e)
@@ -444,8 +253,8 @@ static void find_let(struct finder *f, struct node *n, struct expr *e)
 		kept = of_annotation(f, type);
 	else if (given)
 		kept = *given;
-	hide(f, variable);
-	learn(f, variable, &kept);
+	holders_hide(&f->held, variable);
+	holders_learn(&f->held, variable, &kept);
 	find(f, variable);
 }
 
@@ -461,20 +270,18 @@ static void find_for(struct finder *f, struct node *n, struct expr *e)
 		bool starts_at_number = over->child->kind == NODE_NUMBER;
 		item.sign = starts_at_number ? SIGN_NONE : over->child->expr->sign;
 	} else if (over->kind == NODE_MAP && !over->child) {
-		const struct holder *now = map_get(&f->known, key_of(f, over)),
-				    *before = map_get(&f->before, key_of(f, over));
 		item.elements = arena_array(a, struct expr *, 2);
 		item.n_elements = 2;
-		item.elements[0] = now && now->key ? now->key : before ? before->key : NULL;
+		item.elements[0] = holders_key(&f->held, over);
 		item.elements[1] = arena_new(a, struct expr);
-		recall(f, over, item.elements[1]);
+		holders_recall(&f->held, over, item.elements[1]);
 	}
-	size_t scope = f->hidden.n;
-	hide(f, variable);
-	learn(f, variable, &item);
+	size_t scope = f->held.hidden.n;
+	holders_hide(&f->held, variable);
+	holders_learn(&f->held, variable, &item);
 	find(f, variable);
 	find(f, block);
-	unhide(f, scope);
+	holders_unhide(&f->held, scope);
 }
 
 // --- expressions ---
@@ -607,7 +414,7 @@ static void find_map(struct finder *f, struct node *n, struct expr *e)
 {
 	for (struct node *c = n->child; c; c = c->next)
 		find(f, c);
-	recall(f, n, e);
+	holders_recall(&f->held, n, e);
 }
 
 /** May one text read members and elements of values of both types? */
@@ -643,9 +450,9 @@ static void check_parameter(struct finder *f, const struct node *argument, const
 static void find_macro(struct finder *f, const struct node *macro, const struct node *call,
 		       struct expr *e)
 {
-	const struct node *was = f->scope;
+	const struct node *was = f->held.scope;
 	const struct node *argument = call->child, *p = macro->child;
-	f->scope = macro;
+	f->held.scope = macro;
 	for (; argument && p->next; argument = argument->next, p = p->next) {
 		struct expr value = {.type = argument->expr->type,
 				     .kind = argument->expr->kind,
@@ -658,10 +465,10 @@ static void find_macro(struct finder *f, const struct node *macro, const struct 
 				     .wide = argument->expr->wide};
 		if (p->kind != NODE_NAME && p->kind != NODE_VARIABLE)
 			continue;
-		check_parameter(f, argument, holder_of(f, key_of(f, p)));
-		learn(f, p, &value);
+		check_parameter(f, argument, holders_of(&f->held, p));
+		holders_learn(&f->held, p, &value);
 	}
-	f->scope = was;
+	f->held.scope = was;
 	if (macro->last_child->expr)
 		*e = *macro->last_child->expr;
 	e->is_substituted = true;
@@ -688,11 +495,11 @@ static void find_call(struct finder *f, struct node *n, struct expr *e)
 
 static void find_children(struct finder *f, struct node *n)
 {
-	size_t scope = f->hidden.n;
+	size_t scope = f->held.hidden.n;
 	for (struct node *c = n->child; c; c = c->next)
 		find(f, c);
 	if (n->kind == NODE_BLOCK)
-		unhide(f, scope);
+		holders_unhide(&f->held, scope);
 }
 
 /** { ...; x } is x. */
@@ -736,12 +543,12 @@ static void find_string(struct finder *f, struct node *n, struct expr *e)
 
 static void find_word(struct finder *f, struct node *n, struct expr *e)
 {
-	bool is_parameter = script_is_parameter(f->macro, n);
+	bool is_parameter = script_is_parameter(f->held.macro, n);
 	const struct node *macro = is_parameter ? NULL : script_macro(&f->b->found.script, n);
 	if (macro) {
 		find_macro(f, macro, n, e);
 	} else if (is_parameter) {
-		recall(f, n, e);
+		holders_recall(&f->held, n, e);
 		e->is_substituted = true;
 	} else {
 		find_name(f, n, e);
@@ -751,7 +558,7 @@ static void find_word(struct finder *f, struct node *n, struct expr *e)
 
 static void find_variable(struct finder *f, struct node *n, struct expr *e)
 {
-	recall(f, n, e);
+	holders_recall(&f->held, n, e);
 }
 
 static void find_step(struct finder *f, struct node *n, struct expr *e)
@@ -876,30 +683,27 @@ static bool is_programs(const struct script_clause *c)
 static void find_clause(struct finder *f, struct node *n, size_t i)
 {
 	f->clause = f->b->found.clauses[i];
-	f->scope = n; // variables of each are its own
-	f->macro = n->kind == NODE_MACRO ? n : NULL;
+	f->held.scope = n; // variables of each are its own
+	f->held.macro = n->kind == NODE_MACRO ? n : NULL;
 	f->knows_types = is_programs(f->b->found.script.clauses.v[i]);
 	bind_lookup_from(f->b, i);
 	find_children(f, n);
-	unhide(f, 0); // parameters
+	holders_unhide(&f->held, 0); // parameters
 }
 
 static void find_program(struct finder *f)
 {
-	f->before = f->known;
-	f->known = (struct map){0};
-	f->names = &f->of_rounds[f->round % 2];
-	arena_reset(f->names);
+	holders_begin_round(&f->held);
 	f->has_changed = false;
 	for (size_t i = 0; i < f->b->found.script.clauses.n; i++)
 		find_clause(f, f->b->found.script.clauses.v[i]->node, i);
-	f->round++;
+	f->held.round++;
 }
 
 bool exprtype_find(const struct bind *b)
 {
-	struct finder f = {.b = b, .good = true, .has_changed = true};
-	while (f.has_changed && f.round < MAX_ROUNDS)
+	struct finder f = {.b = b, .held.arena = b->arena, .good = true, .has_changed = true};
+	while (f.has_changed && f.held.round < MAX_ROUNDS)
 		find_program(&f);
 	if (f.has_changed)
 		f.good = diag_error(b->diag, NULL,
@@ -907,8 +711,6 @@ bool exprtype_find(const struct bind *b)
 				    "their types cannot be determined");
 	f.is_last = true;
 	find_program(&f);
-	strbuf_fini(&f.key);
-	arena_fini(&f.of_rounds[0]);
-	arena_fini(&f.of_rounds[1]);
+	holders_fini(&f.held);
 	return f.good;
 }

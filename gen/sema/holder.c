@@ -1,0 +1,194 @@
+#include "sema/holder.h"
+
+void holders_begin_round(struct holders *all)
+{
+	all->before = all->known;
+	all->known = (struct map){0};
+	all->names = &all->of_rounds[all->round % 2];
+	arena_reset(all->names);
+}
+
+void holders_fini(struct holders *all)
+{
+	strbuf_fini(&all->key);
+	arena_fini(&all->of_rounds[0]);
+	arena_fini(&all->of_rounds[1]);
+}
+
+/** The key of a variable of this clause, or of a map, in `known`; until the next is asked for. */
+static struct str key_of(struct holders *all, const struct node *n)
+{
+	struct str name = n->name ? n->name->text : STR("");
+	strbuf_clear(&all->key);
+	if (n->kind == NODE_MAP)
+		strbuf_addc(&all->key, '@');
+	else
+		strbuf_add(&all->key, &all->scope, sizeof(all->scope));
+	strbuf_adds(&all->key, name);
+	return strbuf_str(&all->key);
+}
+
+struct holder *holders_of(struct holders *all, const struct node *n)
+{
+	struct str key = key_of(all, n);
+	struct holder *h = map_get(&all->known, key);
+	if (!h) {
+		h = arena_new(all->names, struct holder);
+		h->value.sign = SIGN_OPEN;
+		map_put(all->names, &all->known, str_copy(all->names, key), h);
+	}
+	return h;
+}
+
+enum expr_kind expr_join_kinds(enum expr_kind a, enum expr_kind b)
+{
+	if (a == EXPR_OPEN || a == b)
+		return b;
+	return b == EXPR_OPEN ? a : EXPR_MIXED;
+}
+
+/** A plain 0 says nothing of what else a name may hold. */
+bool expr_is_mixture(const struct expr *a, const struct expr *b)
+{
+	if (a->kind == EXPR_OPEN || b->kind == EXPR_OPEN)
+		return false;
+	return a->arg_of != b->arg_of || (a->arg_of && a->arg != b->arg) || !a->type != !b->type ||
+	       (a->type && a->type != b->type && !ctype_is_same(a->type, b->type));
+}
+
+/** A variable's type is that of the last assignment, a map's of any; the sign is that of all. */
+struct holder *holders_learn(struct holders *all, const struct node *target,
+			     const struct expr *value)
+{
+	struct holder *h = holders_of(all, target);
+	h->value.sign = sign_join(h->value.sign, value->sign);
+	h->value.wide |= value->wide;
+	h->value.is_mixed |= value->is_mixed || expr_is_mixture(&h->value, value);
+	if (h->value.kind == EXPR_OPEN)
+		h->value.enumerator_of = value->enumerator_of;
+	else if (h->value.enumerator_of != value->enumerator_of)
+		h->value.enumerator_of = NULL;
+	h->value.kind = expr_join_kinds(h->value.kind, value->kind);
+	h->value.arg_of = value->arg_of;
+	h->value.arg = value->arg;
+	h->value.is_truth = value->is_truth;
+	h->value.is_guess |= value->is_guess;
+	if (value->type || value->elements) {
+		h->value.type = value->type;
+		h->value.elements = value->elements;
+		h->value.n_elements = value->n_elements;
+	}
+	return h;
+}
+
+/** What @x and @y, keys of one map in two places, have in common; of tuples in tuples @depth deep. */
+static struct expr *join_keys(struct arena *a, const struct expr *x, const struct expr *y,
+			      unsigned depth)
+{
+	if (!x || !y || !depth)
+		return NULL;
+	struct expr *both = arena_new(a, struct expr);
+	*both = *x;
+	both->sign = sign_join(x->sign, y->sign);
+	both->kind = expr_join_kinds(x->kind, y->kind);
+	both->wide |= y->wide;
+	both->is_mixed |= y->is_mixed || expr_is_mixture(x, y);
+	if (x->enumerator_of != y->enumerator_of)
+		both->enumerator_of = NULL;
+	if (x->n_elements != y->n_elements) {
+		both->kind = EXPR_MIXED;
+		both->n_elements = 0;
+	}
+	if (both->n_elements)
+		both->elements = arena_array(a, struct expr *, both->n_elements);
+	for (size_t i = 0; i < both->n_elements; i++)
+		both->elements[i] = join_keys(a, x->elements[i], y->elements[i], depth - 1);
+	return both;
+}
+
+/** The key that @map is set under: several values are a tuple to a loop over it. */
+void holders_learn_key(struct holders *all, const struct node *map)
+{
+	struct holder *h = holders_of(all, map);
+	struct arena *a = all->arena;
+	struct expr *key = map->child->expr;
+	size_t n = 0;
+	if (map->child->next) {
+		key = arena_new(a, struct expr);
+		*key = (struct expr){.kind = EXPR_TUPLE, .sign = SIGN_OTHER};
+		for (const struct node *c = map->child; c; c = c->next)
+			key->n_elements++;
+		key->elements = arena_array(a, struct expr *, key->n_elements);
+		for (const struct node *c = map->child; c; c = c->next)
+			key->elements[n++] = c->expr;
+	}
+	h->key = h->key ? join_keys(a, h->key, key, 3) : key;
+}
+
+void holders_recall(struct holders *all, const struct node *n, struct expr *e)
+{
+	struct str key = key_of(all, n);
+	const struct holder *now = map_get(&all->known, key), *before = map_get(&all->before, key);
+	e->sign =
+	    sign_join(now ? now->value.sign : SIGN_OPEN, before ? before->value.sign : SIGN_OPEN);
+	if (!now && !before)
+		e->sign = all->round ? SIGN_OTHER : SIGN_OPEN;
+	e->wide = (now ? now->value.wide : 0) | (before ? before->value.wide : 0);
+	e->is_mixed = (now && now->value.is_mixed) || (before && before->value.is_mixed);
+	e->kind = expr_join_kinds(now ? now->value.kind : EXPR_OPEN,
+				  before ? before->value.kind : EXPR_OPEN);
+	const struct holder *last = now ? now : before;
+	if (last) {
+		e->arg_of = last->value.arg_of;
+		e->arg = last->value.arg;
+		e->is_truth = last->value.is_truth;
+		e->is_guess = last->value.is_guess;
+		e->enumerator_of = last->value.enumerator_of;
+	}
+	if (now && before && now->value.enumerator_of != before->value.enumerator_of)
+		e->enumerator_of = NULL;
+	bool is_known = now && (now->value.type || now->value.elements);
+	bool comes_later = n->kind == NODE_MAP || all->macro; // from clauses below
+	const struct holder *from = is_known ? now : comes_later ? before : NULL;
+	if (!from)
+		return;
+	e->type = from->value.type;
+	e->elements = from->value.elements;
+	e->n_elements = from->value.n_elements;
+	// What is added to an enumerator is none any more.
+	struct ctype *plain = ctype_strip(e->type);
+	bool is_computed = (now && now->is_computed) || (before && before->is_computed);
+	if (is_computed && plain && plain->kind == CTYPE_ENUM)
+		e->type = NULL;
+}
+
+struct expr *holders_key(struct holders *all, const struct node *map)
+{
+	struct str key = key_of(all, map);
+	const struct holder *now = map_get(&all->known, key), *before = map_get(&all->before, key);
+	return now && now->key ? now->key : before ? before->key : NULL;
+}
+
+void holders_hide(struct holders *all, const struct node *variable)
+{
+	struct str key = str_copy(all->names, key_of(all, variable));
+	vec_push(all->arena, &all->hidden, (struct hidden){key, map_get(&all->known, key)});
+	struct holder *h = arena_new(all->names, struct holder);
+	h->value.sign = SIGN_OPEN;
+	map_put(all->names, &all->known, key, h);
+}
+
+void holders_unhide(struct holders *all, size_t n)
+{
+	while (all->hidden.n > n) {
+		struct hidden *h = &all->hidden.v[--all->hidden.n];
+		struct holder *inner = map_get(&all->known, h->name);
+		// Before `let` had blocks all of one name were one variable: its sign is that of
+		// both.
+		if (!h->was)
+			continue;
+		h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
+		h->was->value.wide |= inner->value.wide;
+		map_put(all->names, &all->known, h->name, h->was);
+	}
+}
