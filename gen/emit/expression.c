@@ -436,7 +436,8 @@ static struct str widen_format(struct emitter *e, const struct node *format)
 	struct str all = node_text(format);
 	for (const struct node *arg = format->next; arg && format_next(all, &c); arg = arg->next) {
 		bool has_width = c.end < 2 || strchr("lhz", all.p[c.end - 2]);
-		if (!arg->expr || !arg->expr->wide || has_width || !strchr("diuxX", c.letter))
+		if (!arg->expr || !expr_prints_wide(arg->expr, c.letter) || has_width ||
+		    !strchr("diuxX", c.letter))
 			continue;
 		strbuf_adds(&text, str_slice(all, done, c.end - 1 - done));
 		strbuf_addc(&text, 'l');

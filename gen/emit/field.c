@@ -56,7 +56,8 @@ void printfield_convert(struct str format, const struct conversion *c, const str
 	f->as.letter = c->letter;
 	f->as.bits = str_eqz(length, "hh") ? 8 : str_eqz(length, "h") ? 16 : length.n ? 64 : 32;
 	// What has more than 32 bits is shown whole, as the program knows it.
-	if (!length.n && ((e && e->wide) || c->letter == 'p' || c->letter == 's'))
+	if (!length.n &&
+	    ((e && expr_prints_wide(e, c->letter)) || c->letter == 'p' || c->letter == 's'))
 		f->as.bits = 64;
 	if (c->letter == 'c')
 		f->as.bits = 8;
@@ -65,7 +66,8 @@ void printfield_convert(struct str format, const struct conversion *c, const str
 		is_signed = true;
 	else if (e && (e->sign == SIGN_UNSIGNED || e->sign == SIGN_NONE))
 		is_signed = false;
-	f->value.type = value_integer(f->as.bits, is_signed);
+	bool is_cut = length.n || c->letter == 'c' || !e || !expr_is_wide(e);
+	f->value.type = value_integer(is_cut ? f->as.bits : 64, is_signed);
 }
 
 // --- names of fields ---

@@ -22,9 +22,6 @@ enum expr_kind {
 	EXPR_MIXED,	  /**< sometimes one and sometimes another */
 };
 
-/** Of expr.wide, bits to be joined: a number, or what times are in. */
-enum { WIDE = 1, WIDE_TIME = 3 };
-
 struct expr {
 	// Without padding: equal ones have equal bytes, and a large script has a million of these.
 	struct ctype *type; /**< NULL: not known */
@@ -40,8 +37,9 @@ struct expr {
 	bool is_guess; /**< `type` comes from an argument whose type is inferred or listed */
 	bool
 	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
-	bool is_truth;	    /**< a comparison or the like: true or false to bpftrace from 0.24 on */
-	unsigned char wide; /**< more than 32 bits may be in use; 0: not */
+	bool is_truth; /**< a comparison or the like: true or false to bpftrace from 0.24 on */
+	unsigned char bits : 7;	   /**< that its value may need; 0: not known */
+	unsigned char is_time : 1; /**< a time is in it, or another word of 64 bits */
 	bool
 	    is_substituted; /**< a parameter of a macro or a call of one: it may do more than be read */
 	bool is_value;	    /**< in a struct that bpftrace holds as a value */
@@ -63,6 +61,19 @@ struct expr {
 	uint64_t element_size;	/**< of an index: bytes of an element */
 	struct ctype *in;	/**< of a member: the aggregate that lists it */
 };
+
+/** It may need more than the 32 bits that %d prints. */
+static inline bool expr_is_wide(const struct expr *e)
+{
+	return e->bits > 32;
+}
+
+/** %u and %x of what may be negative, as ~n and a - b, print two's complement of 32 bits, as in C. */
+static inline bool expr_prints_wide(const struct expr *e, char letter)
+{
+	bool is_complement = e->sign == SIGN_SIGNED && letter != 'd' && letter != 'i';
+	return e->bits > (is_complement ? 34 : 32);
+}
 
 /** What evaluating @n again does. */
 static inline enum effect expr_effect(const struct node *n)

@@ -111,7 +111,10 @@ static bool falls(const struct finder *f, const struct token *op)
 /** n++: a count, whatever else it may be. */
 static void learn_step(struct finder *f, struct node *n)
 {
+	// No clause counts beyond 32 bits, but all of a trace may.
+	bool is_large = n->child->kind == NODE_MAP || n->child->expr->bits >= 32;
 	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE,
+			     .bits = is_large ? 64 : 0,
 			     .kind = EXPR_NUMBER};
 	if (node_is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
 		holders_learn(&f->held, n->child, &count)->is_computed = true;
@@ -124,7 +127,10 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	const struct expr *of = is_followed ? find_followed(f, n->child) : find(f, n->child);
 	const struct token *op = n->name;
 	e->sign = of->sign;
-	e->wide = tok_is(op, "-") || tok_is(op, "~") || node_is_step(n) ? of->wide : 0;
+	if (tok_is(op, "-") || tok_is(op, "~") || node_is_step(n)) {
+		e->bits = of->bits ? sign_bits_of_result(STR("-"), 1, of->bits, NULL) : 0;
+		e->is_time = of->is_time;
+	}
 	e->kind = EXPR_NUMBER;
 	if (tok_is(op, "*")) {
 		e->kind = EXPR_OPEN;
@@ -160,8 +166,27 @@ static enum sign sign_of_difference(const struct finder *f, const struct node *n
 	if (f->b->given->files && left->kind == NODE_NUMBER && right->kind == NODE_NUMBER &&
 	    str_to_u64(node_text(left), &from) && str_to_u64(node_text(right), &taken))
 		return from < taken ? SIGN_SIGNED : SIGN_NONE;
-	bool has_time = left->expr->wide == WIDE_TIME || right->expr->wide == WIDE_TIME;
+	bool has_time = left->expr->is_time || right->expr->is_time;
 	return has_time || !f->b->given->files ? SIGN_OTHER : SIGN_SIGNED;
+}
+
+static unsigned bits_of_result(const struct node *n, const struct expr *e)
+{
+	const struct expr *left = n->child->expr, *right = n->child->next->expr;
+	const struct node *amount = node_ungrouped(n->child->next);
+	unsigned a = left->bits, b = right->bits;
+	uint64_t number;
+	bool is_number = amount->kind == NODE_NUMBER && str_to_u64(node_text(amount), &number);
+	struct str op = n->name->text;
+	if (tok_is(n->name, "&") && e->sign != SIGN_NONE)
+		op = STR("|"); // a negative mask cuts nothing
+	else if (tok_is(n->name, "&") && left->sign != SIGN_NONE)
+		a = 0;
+	else if (tok_is(n->name, "&") && right->sign != SIGN_NONE)
+		b = 0;
+	else if (e->sign == SIGN_UNSIGNED && left->sign == SIGN_SIGNED)
+		a = 64;
+	return sign_bits_of_result(op, a, b, is_number ? &number : NULL);
 }
 
 static void find_binary(struct finder *f, struct node *n, struct expr *e)
@@ -177,10 +202,11 @@ static void find_binary(struct finder *f, struct node *n, struct expr *e)
 	// mask leaves.
 	bool is_cut = tok_is(n->name, "%") || (tok_is(n->name, "&") && e->sign == SIGN_NONE);
 	bool is_of_left = is_shift || tok_is(n->name, "/");
-	e->wide = e->is_truth  ? 0
-		  : is_cut     ? left->wide & right->wide
-		  : is_of_left ? left->wide
-			       : left->wide | right->wide;
+	e->bits = e->is_truth ? 1 : bits_of_result(n, e);
+	e->is_time = e->is_truth  ? 0
+		     : is_cut	  ? left->is_time & right->is_time
+		     : is_of_left ? left->is_time
+				  : left->is_time | right->is_time;
 	// What a pointer is moved by keeps its type.
 	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && ctype_pointee(left->type)) {
 		e->type = left->type;
@@ -202,7 +228,7 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 	if (e->enumerator_of != other->enumerator_of)
 		e->enumerator_of = NULL;
 	e->kind = expr_join_kinds(e->kind, other->kind);
-	e->wide |= other->wide;
+	expr_join_bits(e, other);
 	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
 	e->bit_size = 0;
 	if (!e->type && ctype_pointee(other->type))
@@ -210,6 +236,15 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 }
 
 /** a = b, a op= b */
+/** Of a target that is added to or multiplied again and again, or cut. */
+static unsigned bits_of_compound(const struct node *n, const struct expr *value)
+{
+	static const char *const growing[] = {"+=", "-=", "*=", "<<=", NULL};
+	if (tok_is_any(n->name, growing))
+		return 64;
+	return sign_bits_of_result(STR("|"), n->child->expr->bits, value->bits, NULL);
+}
+
 static void find_assign(struct finder *f, struct node *n, struct expr *e)
 {
 	struct node *target = n->child;
@@ -231,7 +266,8 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 		kept = (struct expr){.sign = SIGN_NONE};
 	else if (!is_plain)
 		kept = (struct expr){.sign = value->sign};
-	kept.wide = value->wide;
+	kept.bits = is_plain ? value->bits : bits_of_compound(n, value);
+	kept.is_time = value->is_time;
 	kept.kind = is_plain ? value->kind : EXPR_NUMBER;
 	holders_learn(&f->held, target, &kept)->is_computed |= !is_plain;
 	f->good &= !f->is_last || is_plain || exprplace_moves(f->b, n);
@@ -346,7 +382,8 @@ static void find_name(struct finder *f, const struct node *n, struct expr *e)
 		e->arg_of = f->clause->probes.n ? f->clause : NULL;
 		e->arg = i;
 	}
-	e->wide = word->is_wide ? WIDE_TIME : size == 8;
+	e->bits = word->is_wide ? 64 : size * 8;
+	e->is_time = word->is_wide;
 	if (tok_is(n->name, "retval"))
 		find_retval(f, n, e);
 }
@@ -364,7 +401,8 @@ static void find_enumerator(struct finder *f, const struct node *n, struct expr 
 		return;
 	e->kind = EXPR_NUMBER;
 	e->enumerator_of = of;
-	e->wide = value > UINT32_MAX || value < INT32_MIN;
+	e->bits = value < 0 ? sign_bits_of_number(~(uint64_t)value) + 1
+			    : sign_bits_of_number((uint64_t)value);
 	if (value < 0)
 		e->sign = of && !of->is_signed ? SIGN_UNSIGNED : SIGN_SIGNED;
 }
@@ -377,7 +415,7 @@ static bool find_programs(struct finder *f, const struct node *n, struct expr *e
 		return false;
 	e->type = is_type_name(v->type) ? v->type : NULL;
 	e->sign = sign_of_type(v->type, 0);
-	e->wide = sign_is_wide(v->type, 0);
+	e->bits = sign_bits_of_type(v->type, 0);
 	e->is_place = e->by_address = v->is_memory;
 	e->kind = v->is_memory ? EXPR_OPEN : EXPR_NUMBER;
 	return true;
@@ -396,7 +434,7 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	e->kind = EXPR_NUMBER;
 	if (f->clause->params) {
 		e->sign = sign_of_type(arg->type, 0);
-		e->wide = sign_is_wide(arg->type, 0);
+		e->bits = sign_bits_of_type(arg->type, 0);
 		return true;
 	}
 	e->arg_of = f->clause;
@@ -404,7 +442,7 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	e->is_guess = arg->from != PROBEARG_DECLARED;
 	// Where sites pass it in different widths its type knows its sign best.
 	e->sign = argument_sign(f->b, f->clause, i, &size);
-	e->wide = size == 8;
+	e->bits = size * 8;
 	if (arg->sizes_differ && ctype_strip(arg->type))
 		e->sign = sign_of_type(arg->type, 0);
 	return true;
@@ -462,7 +500,8 @@ static void find_macro(struct finder *f, const struct node *macro, const struct 
 				     .is_guess = argument->expr->is_guess,
 				     .is_mixed = argument->expr->is_mixed,
 				     .sign = argument->expr->sign,
-				     .wide = argument->expr->wide};
+				     .bits = argument->expr->bits,
+				     .is_time = argument->expr->is_time};
 		if (p->kind != NODE_NAME && p->kind != NODE_VARIABLE)
 			continue;
 		check_parameter(f, argument, holders_of(&f->held, p));
@@ -489,7 +528,8 @@ static void find_call(struct finder *f, struct node *n, struct expr *e)
 	}
 	const struct word *word = vocabulary_word(n->name->text);
 	e->sign = word->gives == GIVES_COUNT ? SIGN_NONE : SIGN_OTHER;
-	e->wide = word->is_wide ? WIDE_TIME : 0;
+	e->bits = word->is_wide || word->gives == GIVES_AGGREGATION ? 64 : 0;
+	e->is_time = word->is_wide;
 	e->kind = kind_of_word(word);
 }
 
@@ -530,7 +570,7 @@ static void find_number(struct finder *f, struct node *n, struct expr *e)
 	bool is_known = str_to_u64(node_text(n), &value); // 5s is not
 	(void)f;
 	e->sign = is_known && value > INT64_MAX ? SIGN_UNSIGNED : SIGN_NONE;
-	e->wide = !is_known || value > UINT32_MAX;
+	e->bits = is_known ? sign_bits_of_number(value) : 64;
 	e->kind = EXPR_NUMBER;
 }
 
@@ -583,14 +623,17 @@ static void find_cast(struct finder *f, struct node *n, struct expr *e)
 	find(f, n->child->next);
 	*e = of_annotation(f, n->child);
 	e->is_place = e->is_value = e->by_address = false;
-	e->wide = 0;
+	e->bits = e->is_time = 0;
 }
 
 static void find_stepped(struct finder *f, struct node *n, struct expr *e)
 {
 	const struct expr *of = find(f, n->child);
-	*e = (struct expr){
-	    .type = of->type, .sign = of->sign, .wide = of->wide, .kind = EXPR_NUMBER};
+	*e = (struct expr){.type = of->type,
+			   .sign = of->sign,
+			   .bits = of->bits,
+			   .is_time = of->is_time,
+			   .kind = EXPR_NUMBER};
 	learn_step(f, n);
 }
 
@@ -661,10 +704,11 @@ static struct expr *find(struct finder *f, struct node *n)
 	find_value(f, n, &e);
 	if (e.kind == EXPR_OPEN)
 		e.kind = kind_of_type(e.type);
-	e.wide |= sign_is_wide(e.type, e.bit_size);
+	unsigned bits = sign_bits_of_type(e.type, e.bit_size);
+	e.bits = e.bits > bits ? e.bits : bits;
 	e.effect = effect_find(n, &e);
 	const struct expr *was = n->expr ? n->expr : &unknown;
-	f->has_changed |= was->sign != e.sign || !was->type != !e.type || was->wide != e.wide ||
+	f->has_changed |= was->sign != e.sign || !was->type != !e.type || was->bits != e.bits ||
 			  was->n_elements != e.n_elements || was->kind != e.kind ||
 			  was->is_mixed != e.is_mixed;
 	n->expr = keep(f, n->expr, &e);

@@ -47,6 +47,12 @@ enum expr_kind expr_join_kinds(enum expr_kind a, enum expr_kind b)
 	return b == EXPR_OPEN ? a : EXPR_MIXED;
 }
 
+void expr_join_bits(struct expr *a, const struct expr *b)
+{
+	a->bits = a->bits > b->bits ? a->bits : b->bits;
+	a->is_time |= b->is_time;
+}
+
 /** A plain 0 says nothing of what else a name may hold. */
 bool expr_is_mixture(const struct expr *a, const struct expr *b)
 {
@@ -62,7 +68,10 @@ struct holder *holders_learn(struct holders *all, const struct node *target,
 {
 	struct holder *h = holders_of(all, target);
 	h->value.sign = sign_join(h->value.sign, value->sign);
-	h->value.wide |= value->wide;
+	expr_join_bits(&h->value, value);
+	const struct holder *before = map_get(&all->before, key_of(all, target));
+	if (before && before->value.bits && before->value.bits < h->value.bits)
+		h->value.bits = 64; // it grows from round to round, as in @n = @n + 1
 	h->value.is_mixed |= value->is_mixed || expr_is_mixture(&h->value, value);
 	if (h->value.kind == EXPR_OPEN)
 		h->value.enumerator_of = value->enumerator_of;
@@ -91,7 +100,7 @@ static struct expr *join_keys(struct arena *a, const struct expr *x, const struc
 	*both = *x;
 	both->sign = sign_join(x->sign, y->sign);
 	both->kind = expr_join_kinds(x->kind, y->kind);
-	both->wide |= y->wide;
+	expr_join_bits(both, y);
 	both->is_mixed |= y->is_mixed || expr_is_mixture(x, y);
 	if (x->enumerator_of != y->enumerator_of)
 		both->enumerator_of = NULL;
@@ -133,7 +142,10 @@ void holders_recall(struct holders *all, const struct node *n, struct expr *e)
 	    sign_join(now ? now->value.sign : SIGN_OPEN, before ? before->value.sign : SIGN_OPEN);
 	if (!now && !before)
 		e->sign = all->round ? SIGN_OTHER : SIGN_OPEN;
-	e->wide = (now ? now->value.wide : 0) | (before ? before->value.wide : 0);
+	if (now)
+		expr_join_bits(e, &now->value);
+	if (before)
+		expr_join_bits(e, &before->value);
 	e->is_mixed = (now && now->value.is_mixed) || (before && before->value.is_mixed);
 	e->kind = expr_join_kinds(now ? now->value.kind : EXPR_OPEN,
 				  before ? before->value.kind : EXPR_OPEN);
@@ -188,7 +200,7 @@ void holders_unhide(struct holders *all, size_t n)
 		if (!h->was)
 			continue;
 		h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
-		h->was->value.wide |= inner->value.wide;
+		expr_join_bits(&h->was->value, &inner->value);
 		map_put(all->names, &all->known, h->name, h->was);
 	}
 }

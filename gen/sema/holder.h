@@ -35,6 +35,7 @@ struct holders {
 
 /** Of what may be either of two. */
 enum expr_kind expr_join_kinds(enum expr_kind a, enum expr_kind b);
+void expr_join_bits(struct expr *a, const struct expr *b);
 bool expr_is_mixture(const struct expr *a, const struct expr *b);
 
 void holders_begin_round(struct holders *all);

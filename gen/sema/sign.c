@@ -24,14 +24,6 @@ enum sign sign_of_type(struct ctype *t, unsigned bit_size)
 	return t->size < 8 || (bit_size && bit_size < 64) ? SIGN_NONE : SIGN_UNSIGNED;
 }
 
-bool sign_is_wide(struct ctype *t, unsigned bit_size)
-{
-	t = ctype_strip(t);
-	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM))
-		return t && (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE);
-	return t->size == 8 && (!bit_size || bit_size > 32);
-}
-
 enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 {
 	static const char *const truths[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
@@ -53,4 +45,49 @@ enum sign sign_of_result(struct str op, enum sign a, enum sign b)
 	if (str_eqz(op, "%"))
 		return a;
 	return sign_join(a, b);
+}
+
+unsigned sign_bits_of_type(struct ctype *t, unsigned bit_size)
+{
+	t = ctype_strip(t);
+	if (t && (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE))
+		return 64;
+	if (!t || (t->kind != CTYPE_INT && t->kind != CTYPE_ENUM) || t->size > 8)
+		return 0;
+	return bit_size ? bit_size : (unsigned)t->size * 8;
+}
+
+unsigned sign_bits_of_number(uint64_t value)
+{
+	return value ? 64 - (unsigned)__builtin_clzll(value) : 1;
+}
+
+static unsigned min_known(unsigned a, unsigned b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+unsigned sign_bits_of_result(struct str op, unsigned a, unsigned b, const uint64_t *number)
+{
+	static const char *const cut[] = {"&", "%", NULL}, *const of_left[] = {"<<", ">>", "/",
+									       NULL};
+	unsigned most = a > b ? a : b, shift = !number ? 64 : *number < 64 ? (unsigned)*number : 63;
+	unsigned bits = most + 2; // + and -
+	if (str_is_any(op, cut))
+		bits = min_known(a, b) + 1;
+	else if (str_is_any(op, of_left) && !a)
+		return 0;
+	else if (str_eqz(op, "<<"))
+		bits = a + shift + 1;
+	else if (str_eqz(op, ">>"))
+		bits = (!number ? a : shift < a ? a - shift : 1) + 1;
+	else if (str_eqz(op, "/"))
+		bits = number && *number > 1 ? a : a + 1;
+	else if (!a || !b)
+		return most > 32 ? most : 0;
+	else if (str_eqz(op, "*"))
+		bits = a + b + 1;
+	else if (!str_eqz(op, "+") && !str_eqz(op, "-")) // | and ^
+		bits = most + 1;
+	return bits > 64 ? 64 : bits;
 }

@@ -1,5 +1,5 @@
 /**
- * sign - can a number be negative?
+ * sign - can a number be negative, and how large can it be?
  *
  * The arithmetic of it: what comes of two operands, and of what a name is assigned.
  *
@@ -24,9 +24,16 @@ enum sign {
 enum sign sign_join(enum sign a, enum sign b);
 /** Of a value of type @t, or of @bit_size bits of it (0: it is no bit-field). */
 enum sign sign_of_type(struct ctype *t, unsigned bit_size);
-/** More than 32 bits of such a value may be in use. */
-bool sign_is_wide(struct ctype *t, unsigned bit_size);
 /** Of `A op B`, computed as in C; a difference of two that have none is the caller's to judge. */
 enum sign sign_of_result(struct str op, enum sign a, enum sign b);
+
+/** How many bits a value of such a type may need, 1 to 64; 0: not known. */
+unsigned sign_bits_of_type(struct ctype *t, unsigned bit_size);
+unsigned sign_bits_of_number(uint64_t value);
+/**
+ * Of `A op B` in 64 bits, of operands of @a and @b bits, and with B itself where it is a number, else NULL. One bit more than what
+ * an unsigned result needs, so that %d shows it: 0xffff * 0xffff is no int32.
+ */
+unsigned sign_bits_of_result(struct str op, unsigned a, unsigned b, const uint64_t *number);
 
 #endif

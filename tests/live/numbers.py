@@ -183,6 +183,21 @@ def parts():
             builtin.row(use.replace("X", f"$x_{x}"), use.replace("X", "(long)getpid()"), f"$x_{x} = {x};")
             builtin.row(use.replace("X", f"@x_{x}"), use.replace("X", "(long)getpid()"), f"@x_{x} = {x};")
     yield builtin
+    # %d shows what has been computed in full, be it of more than 32 bits or not.
+    printed, line = Part("printed"), 'printf("ID %d\\n", X);'
+    for a in ("u32", "i32", "u16", "i8", "u64", "i64", "e"):
+        for b in ("u32", "i32", "u16", "i8", "u64", "i64", "e"):
+            for op in BINARY[:8]:
+                printed.row(f"$p->{a} {op} $q->{b}", f"{leaf(a)} {op} {leaf(b, 'q')}", line=line)
+            for op in ("+", "*", "|"):
+                for name in ("$d", "@d"):
+                    v = f"{name}{len(printed.rows)}"
+                    printed.row(v, f"{leaf(a)} {op} {leaf(b, 'q')}", f"{v} = $p->{a}; {v} {op}= $q->{b};", line)
+        for x in ("-X", "~X", "X << 4", "X << $p->ub", "X >> 1", "X / 1", "X / 3", "X % 5000000000", "X & 4294967295", "$p->b ? X * 2 : 1",
+                  "(X - 1) * 3 % 4294967291"):
+            printed.row(x.replace("X", f"$p->{a}"), x.replace("X", leaf(a)).replace("$p->ub", "p->ub").replace("$p->b", "p->b"), line=line)
+    printed.CHUNK = 200  # with maps of their own
+    yield printed
     loop = Part("loop", since=23)
     for t in NAMES:
         for use, c in USES[:23]:
