@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	struct pollfd in = {.fd = 0, .events = POLLIN};
 	char c;
 	for (int i = 0;; i++) {
-		if (poll(&in, 1, argc > 1 ? 0 : 3) == 1) {
+		if (poll(&in, 1, argc > 1 && USDT_ENABLED(life, one) ? 0 : 3) == 1) { // a flood begins when it is seen
 			if (read(0, &c, 1) != 1)
 				return 0;
 			obey(c, argv, &in);
