@@ -73,6 +73,20 @@ struct str str_take_until(struct str *s, char end)
 	return part;
 }
 
+bool str_take_number(struct str *s, uint64_t *ret)
+{
+	size_t n = 0;
+	bool fits = true;
+	*ret = 0;
+	for (; n < s->n && s->p[n] >= '0' && s->p[n] <= '9'; n++) {
+		unsigned digit = (unsigned)(s->p[n] - '0');
+		fits &= *ret <= (UINT64_MAX - digit) / 10;
+		*ret = *ret * 10 + digit;
+	}
+	*s = str_from_offset(*s, n);
+	return n && fits;
+}
+
 struct str str_take_line(struct str *s)
 {
 	return str_take_until(s, '\n');

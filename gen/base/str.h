@@ -46,6 +46,8 @@ bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);
 /** Moves @s behind @prefix; false, and @s stays, when it does not begin with that. */
 bool str_take(struct str *s, struct str prefix);
+/** Moves @s behind its decimal digits; false where it begins with none, or they need more than 64 bits. */
+bool str_take_number(struct str *s, uint64_t *ret);
 /** Moves @s behind its first line, which is returned without its newline. */
 struct str str_take_line(struct str *s);
 /** What is before the first @end, which is taken off with it; all of @s where there is none. */

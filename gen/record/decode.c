@@ -234,15 +234,10 @@ static enum found take_record(struct decoder *d, struct str start, struct str *s
 static bool take_count(struct decoder *d, struct str line)
 {
 	struct shapes *all = d->shapes;
-	struct str counts = str_from(all->counts);
 	uint64_t number, n;
-	if (d->is_inside || !str_has_prefix(line, counts))
-		return false;
-	struct str key = str_from_offset(line, counts.n), value;
-	value = str_from_offset(key, str_find(key, ']'));
-	if (!str_has_prefix(key, STR("[")) || !str_has_prefix(value, STR("]: ")) ||
-	    !str_to_u64(str_slice(key, 1, key.n - value.n - 1), &number) ||
-	    !str_to_u64(str_from_offset(value, 3), &n) || number >= all->list.n)
+	if (d->is_inside || !str_take(&line, str_from(all->counts)) || !str_take(&line, STR("[")) ||
+	    !str_take_number(&line, &number) || !str_take(&line, STR("]: ")) ||
+	    !str_take_number(&line, &n) || line.n || number >= all->list.n)
 		return false;
 	all->list.v[number].n_fired = n > all->first_count ? n - all->first_count : 0;
 	return true;

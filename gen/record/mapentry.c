@@ -58,20 +58,15 @@ void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_k
 /** Moves @s behind a decimal number in front. "007", "+1" and "-0" are none. */
 static bool take_integer(struct str *s, struct map_integer *ret)
 {
-	bool is_minus = s->n && s->p[0] == '-';
-	size_t n = is_minus, first = n;
-	uint64_t v = 0;
-	for (; n < s->n && s->p[n] >= '0' && s->p[n] <= '9'; n++) {
-		unsigned digit = (unsigned)(s->p[n] - '0');
-		if (v > (UINT64_MAX - digit) / 10)
-			return false;
-		v = v * 10 + digit;
-	}
-	bool has_zero = n > first && s->p[first] == '0' && (n > first + 1 || is_minus);
-	if (n == first || has_zero || (is_minus && v > (uint64_t)INT64_MAX + 1))
+	struct str rest = *s;
+	bool is_minus = str_take(&rest, STR("-")), has_zero = str_has_prefix(rest, STR("0"));
+	size_t before = rest.n;
+	uint64_t v;
+	if (!str_take_number(&rest, &v) || (has_zero && (is_minus || before - rest.n > 1)) ||
+	    (is_minus && v > (uint64_t)INT64_MAX + 1))
 		return false;
 	*ret = (struct map_integer){(int64_t)(is_minus ? 0 - v : v), is_minus};
-	*s = str_from_offset(*s, n);
+	*s = rest;
 	return true;
 }
 

@@ -10,20 +10,10 @@ static const struct {
 
 enum { N_POINTS = sizeof(points) / sizeof(points[0]), BAR = 52 };
 
-void percentile_init(struct percentile *p)
-{
-	*p = (struct percentile){0};
-}
-
 void percentile_fini(struct percentile *p)
 {
 	arena_fini(&p->arena);
-}
-
-static void forget(struct percentile *p)
-{
-	percentile_fini(p);
-	percentile_init(p);
+	*p = (struct percentile){0};
 }
 
 bool percentile_has(const struct percentile *p)
@@ -31,22 +21,12 @@ bool percentile_has(const struct percentile *p)
 	return p->list.n;
 }
 
-/** A number in front of @behind, which is taken off *s, too. */
-static bool take_number(struct str *s, const char *behind, uint64_t *ret)
-{
-	size_t n = 0;
-	while (n < s->n && s->p[n] >= '0' && s->p[n] <= '9')
-		n++;
-	bool is_number = str_to_u64(str_slice(*s, 0, n), ret);
-	*s = str_from_offset(*s, n);
-	return is_number && str_take(s, str_from(behind));
-}
-
 bool percentile_take(struct percentile *p, struct str line)
 {
 	struct percentile_bucket b;
-	if (!str_take(&line, STR("@us_buckets[")) || !take_number(&line, ", ", &b.low) ||
-	    !take_number(&line, "]: ", &b.high) || !take_number(&line, "", &b.n) || line.n ||
+	if (!str_take(&line, STR("@us_buckets[")) || !str_take_number(&line, &b.low) ||
+	    !str_take(&line, STR(", ")) || !str_take_number(&line, &b.high) ||
+	    !str_take(&line, STR("]: ")) || !str_take_number(&line, &b.n) || line.n ||
 	    b.high <= b.low)
 		return false;
 	vec_push(&p->arena, &p->list, b);
@@ -136,8 +116,6 @@ static void add_bars(const struct percentile *p, struct strbuf *out)
 
 void percentile_text(struct percentile *p, struct strbuf *out)
 {
-	if (!p->list.n)
-		return;
 	uint64_t total = add_up(p);
 	strbuf_addf(out, "@us: count %" PRIu64, total);
 	for (size_t i = 0; i < N_POINTS; i++) {
@@ -148,7 +126,7 @@ void percentile_text(struct percentile *p, struct strbuf *out)
 	}
 	strbuf_addc(out, '\n');
 	add_bars(p, out);
-	forget(p);
+	percentile_fini(p);
 }
 
 static void add_range(const struct percentile_bucket *b, const char *name, struct json *j)
@@ -160,8 +138,6 @@ static void add_range(const struct percentile_bucket *b, const char *name, struc
 
 void percentile_json(struct percentile *p, struct json *j)
 {
-	if (!p->list.n)
-		return;
 	uint64_t total = add_up(p);
 	json_str(j, "map", STR("@us"));
 	json_open(j, "entries", '[');
@@ -181,5 +157,5 @@ void percentile_json(struct percentile *p, struct json *j)
 	json_close(j, '}');
 	json_close(j, '}');
 	json_close(j, ']');
-	forget(p);
+	percentile_fini(p);
 }

@@ -18,20 +18,21 @@ struct percentile_bucket {
 	uint64_t low, high, n; /**< @high is not in it */
 };
 
+/** Empty as {0}. */
 struct percentile {
 	struct arena arena;
 	VEC(struct percentile_bucket) list;
 };
 
-void percentile_init(struct percentile *p);
+/** Empties it. */
 void percentile_fini(struct percentile *p);
 /** Takes a line that bpftrace prints; false: it is no bucket of the map @us_buckets. */
 bool percentile_take(struct percentile *p, struct str line);
 /** Were any taken? */
 bool percentile_has(const struct percentile *p);
-/** Adds a line with percentiles, and bars as of hist(); what was taken is forgotten. */
+/** Adds a line with percentiles, and bars as of hist(), of what there is; that is forgotten. */
 void percentile_text(struct percentile *p, struct strbuf *out);
-/** Adds members "map" and "entries" to an object that is open; what was taken is forgotten. */
+/** The same as members "map" and "entries" of an object that is open. */
 void percentile_json(struct percentile *p, struct json *j);
 
 #endif

@@ -31,9 +31,9 @@ struct writer {
 	struct writer_config config;
 	struct shapes *shapes;
 	struct decoder decoder;
-	struct order *order;	 // NULL: not sorted
-	struct calltree *calls;	 // or NULL
-	struct mapline *mapline; // NULL: lines of maps stay as they are
+	struct order *order;	// NULL: not sorted
+	struct calltree *calls; // or NULL
+	struct mapline *mapline;
 	struct stamp stamp;
 	int64_t first; // time of the first record; 0: none has come
 	struct strbuf *out;
@@ -354,10 +354,8 @@ static struct str named(struct writer *w, struct str line)
 	    mapentry_to_bucket(line, &b))
 		strbuf_addf(&w->text, "[2G, ...) " STR_FMT,
 			    STR_ARG(str_from_offset(line, strlen("[2G, ...) "))));
-	else if (w->mapline)
-		mapline_name(w->mapline, &w->config.render, line, &w->text);
 	else
-		strbuf_adds(&w->text, line);
+		mapline_name(w->mapline, &w->config.render, line, &w->text);
 	if (w->config.is_printable) {
 		strbuf_clear(&w->printable);
 		strbuf_add_printable(&w->printable, strbuf_str(&w->text));
@@ -491,18 +489,16 @@ static void on_record(void *ctx, const struct record *r)
 static bool is_in_string(struct writer *w, struct str line)
 {
 	if (map_name(line).n)
-		w->in_strings |= !w->mapline || mapline_has_text(w->mapline, line);
+		w->in_strings |= mapline_has_text(w->mapline, line);
 	return w->in_strings;
 }
 
 /** bpftrace before 0.24: "Lost 42 events" */
 static bool take_lost(struct writer *w, struct str line)
 {
-	struct str lost = STR("Lost "), events = STR(" events");
 	uint64_t n;
-	if (!w->config.has_lost_lines || !str_has_prefix(line, lost) ||
-	    !str_has_suffix(line, events) || line.n <= lost.n + events.n ||
-	    !str_to_u64(str_slice(line, lost.n, line.n - lost.n - events.n), &n))
+	if (!w->config.has_lost_lines || !str_take(&line, STR("Lost ")) ||
+	    !str_take_number(&line, &n) || !str_eqz(line, " events"))
 		return false;
 	w->reported_lost += n;
 	return w->shapes->list.n > 0; // else the traced program may have printed it
@@ -621,12 +617,10 @@ struct writer *writer_new(const struct writer_config *config, struct shapes *sha
 		    calltree_new(&(struct calltree_config){config->json, config->has_rounds,
 							   config->has_filter, &w->config.render},
 				 shapes, put_call, w);
-	if (config->json || config->n_maps)
-		w->mapline = mapline_new(config->maps, config->n_maps);
+	w->mapline = mapline_new(config->maps, config->n_maps);
 	for (size_t i = 0; i < shapes->list.n; i++)
 		shape_make_keys(shapes->arena, &shapes->list.v[i]);
 	joined_init(&w->joined, shapes, put_whole, w);
-	percentile_init(&w->percentile);
 	decode_init(&w->decoder, shapes, &handler, w);
 	return w;
 }
@@ -642,8 +636,7 @@ void writer_free(struct writer *w)
 	free_mark(w->map_mark);
 	order_free(w->order);
 	calltree_free(w->calls);
-	if (w->mapline)
-		mapline_free(w->mapline);
+	mapline_free(w->mapline);
 	decode_fini(&w->decoder);
 	strbuf_fini(&w->text);
 	strbuf_fini(&w->trigger);

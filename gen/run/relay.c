@@ -1,6 +1,5 @@
 #include "run/relay.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "run/ready.h"
@@ -23,22 +22,11 @@ void relay_fini(struct relay *r)
 	messages_fini(&r->messages);
 }
 
-/** Takes a decimal number off the front of *s. */
-static bool take_number(struct str *s, unsigned long long *ret)
-{
-	size_t n = 0;
-	*ret = 0;
-	while (n < s->n && n < 18 && isdigit((unsigned char)s->p[n]))
-		*ret = *ret * 10 + (unsigned long long)(s->p[n++] - '0');
-	*s = str_from_offset(*s, n);
-	return n > 0;
-}
-
 /** "Attaching 5 probes...", "Attached 5 probes". */
 static bool is_probes_line(struct str line, struct str verb, unsigned *n_probes)
 {
-	unsigned long long n;
-	if (!str_take(&line, verb) || !take_number(&line, &n) ||
+	uint64_t n;
+	if (!str_take(&line, verb) || !str_take_number(&line, &n) ||
 	    !str_has_prefix(line, STR(" probe")))
 		return false;
 	*n_probes = (unsigned)n;
@@ -105,7 +93,7 @@ void relay_stdout_idle(struct relay *r)
 
 static void take_err_line(struct relay *r, struct str line)
 {
-	unsigned long long n;
+	uint64_t n;
 	if (str_eqz(line, READY_ATTACHED) || is_probes_line(line, STR("Attached "), &r->n_probes)) {
 		r->attached = true;
 		return;
@@ -116,7 +104,8 @@ static void take_err_line(struct relay *r, struct str line)
 		return;
 	}
 	struct str lost = line; // "Lost 12 events"
-	if (str_take(&lost, STR("Lost ")) && take_number(&lost, &n) && str_eqz(lost, " events")) {
+	if (str_take(&lost, STR("Lost ")) && str_take_number(&lost, &n) &&
+	    str_eqz(lost, " events")) {
 		r->lost += n;
 		return;
 	}

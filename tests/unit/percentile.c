@@ -28,9 +28,8 @@ static void take(struct percentile *p, const char *lines)
 
 static void test_text(void)
 {
-	struct percentile p;
+	struct percentile p = {0};
 	struct strbuf out = {0};
-	percentile_init(&p);
 	take(&p, "@us_buckets[128, 136]: 2\n@us_buckets[0, 1]: 1\n@us_buckets[64, 68]: 900\n"
 		 "@us_buckets[68, 72]: 97\n");
 	percentile_text(&p, &out);
@@ -63,9 +62,8 @@ static void test_text(void)
 
 static void test_json(void)
 {
-	struct percentile p;
+	struct percentile p = {0};
 	struct strbuf out = {0};
-	percentile_init(&p);
 	take(&p, "@us_buckets[7, 8]: 3\n@us_buckets[64, 68]: 1\n");
 	struct json j = {.out = &out};
 	json_open(&j, NULL, '{');
@@ -98,8 +96,7 @@ static void test_others(void)
 	    "@us_buckets[99999999999999999999, 68]: 5",
 	    "@us_max: 5",
 	};
-	struct percentile p;
-	percentile_init(&p);
+	struct percentile p = {0};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		ok(!percentile_take(&p, str_from(lines[i])), "'%s' is none", lines[i]);
 	ok(!percentile_has(&p), "none was taken");
@@ -134,10 +131,9 @@ static void test_ranks(void)
 	static uint64_t values[MOST];
 	unsigned wrong = 0;
 	for (unsigned run = 0; run < 300; run++) {
-		struct percentile p;
+		struct percentile p = {0};
 		struct strbuf out = {0}, line = {0};
 		size_t n = 1 + chance(run % 3 ? MOST : 20);
-		percentile_init(&p);
 		for (size_t i = 0; i < n; i++) {
 			values[i] = chance(UINT64_C(1) << (1 + chance(40)));
 			struct percentile_bucket b = bucket_of(values[i]);
