@@ -19,40 +19,40 @@ struct drawing_ids {
 	uint64_t trace[2], span, parent; /**< 0: none */
 };
 
+enum drawing_kind {
+	DRAWING_PROCESS,    /**< the name of a process, */
+	DRAWING_THREAD,	    /**< or of a line */
+	DRAWING_SLICE,	    /**< lies within others of its line, or apart */
+	DRAWING_OVERLAP,    /**< one that need not */
+	DRAWING_UNFINISHED, /**< has no end: nothing of its line comes behind it */
+	DRAWING_MARK,	    /**< of its line */
+	DRAWING_TRIGGER,    /**< of --keep */
+	DRAWING_LOSS,
+	DRAWING_COUNTER, /**< `args`: numbers by name */
+};
+
 struct drawing_what {
+	struct drawing_line at;
 	struct str name;
 	const char *category; /**< empty: it begins and ends nothing */
-	int64_t ns;	      /**< since 1970, as all times here */
+	int64_t ns, end;      /**< since 1970, as all times here; the end of what has one */
 	struct str args;
 	struct drawing_line by; /**< the thread whose record it is */
 	struct drawing_ids ids;
 };
 
-/** The state is the drawing's own. NULL: it has no such thing. */
+/** The state is the drawing's own. All but put() may be NULL. */
 struct drawing {
-	void *(*begin)(void);
+	size_t size; /**< of the state, which begins as zeros */
 	void (*capture)(void *state, struct str capture);
 	/** Before what is made of it, as all that has a time. */
 	void (*record)(void *state, const struct capture_line *l);
-	/** @what begins, on the line @at; its ids are to be set. @outer: of the call of its thread around it. */
-	void (*begun)(void *state, struct drawing_line at, const struct drawing_ids *outer,
-		      struct drawing_what *what);
-	/** @what: process_name or thread_name */
-	void (*name)(void *state, const char *what, struct drawing_line at, struct str name,
-		     struct strbuf *out);
-	/** @is_beside: it need not lie within others of its line, or apart. */
-	void (*ended)(void *state, struct drawing_line at, const struct drawing_what *what,
-		      int64_t end, bool is_beside, struct strbuf *out);
-	/** Without an end: nothing of its line comes behind it. */
-	void (*unfinished)(void *state, struct drawing_line at, const struct drawing_what *what,
-			   struct strbuf *out);
-	/** @scope: 't', of its line; 'p', of the process: a trigger of --keep; 'g', of all: loss */
-	void (*mark)(void *state, struct drawing_line at, char scope,
-		     const struct drawing_what *what, struct strbuf *out);
-	/** @what->args: numbers by name */
-	void (*counter)(void *state, struct drawing_line at, const struct drawing_what *what,
-			struct strbuf *out);
+	/** @what begins; its ids are to be set. @outer: of the call of its thread around it. */
+	void (*begun)(void *state, const struct drawing_ids *outer, struct drawing_what *what);
+	void (*put)(void *state, enum drawing_kind kind, const struct drawing_what *what,
+		    struct strbuf *out);
 	bool (*end)(void *state, struct diag *d);
+	/** Of what the state owns. */
 	void (*free)(void *state);
 };
 

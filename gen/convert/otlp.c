@@ -28,17 +28,11 @@ struct otlp {
 	bool has_loss, lacks_start;
 };
 
-static void *begin_otlp(void)
-{
-	return base_new(struct otlp);
-}
-
 static void free_otlp(void *state)
 {
 	struct otlp *o = state;
 	strbuf_fini(&o->text);
 	arena_fini(&o->arena);
-	free(o);
 }
 
 // --- ids
@@ -100,15 +94,14 @@ static struct jsonread members_of(struct str args)
 	return r;
 }
 
-static void take_begun(void *state, struct drawing_line at, const struct drawing_ids *outer,
-		       struct drawing_what *what)
+static void take_begun(void *state, const struct drawing_ids *outer, struct drawing_what *what)
 {
 	struct otlp *o = state;
 	struct jsonread r = members_of(what->args);
 	struct drawing_ids *ids = &what->ids;
 	struct str key, value;
 	uint64_t h = hash_number(o->origin, (uint64_t)what->by.pid);
-	h = hash_number(hash_number(h, (uint64_t)what->by.tid), (uint64_t)at.tid);
+	h = hash_number(hash_number(h, (uint64_t)what->by.tid), (uint64_t)what->at.tid);
 	h = hash_text(hash_text(h, str_from(what->category)), what->name);
 	h = hash_number(h, (uint64_t)what->ns);
 	*ids = (struct drawing_ids){{hash_number(h, 1), hash_number(h, 2)}, 0, 0};
@@ -283,7 +276,7 @@ static void put_resource(const struct otlp *o, struct json *j, int64_t pid)
 	json_close(j, '}');
 }
 
-static void put_span(struct otlp *o, struct json *j, const struct drawing_what *what, int64_t end)
+static void put_span(struct otlp *o, struct json *j, const struct drawing_what *what)
 {
 	const struct drawing_ids *ids = &what->ids;
 	int64_t from = what->ns > 0 ? what->ns : 0;
@@ -294,61 +287,37 @@ static void put_span(struct otlp *o, struct json *j, const struct drawing_what *
 	json_str(j, "name", text_of(o, what->name));
 	json_printf(j, "kind", "1");
 	json_printf(j, "startTimeUnixNano", "\"%" PRId64 "\"", from);
-	json_printf(j, "endTimeUnixNano", "\"%" PRId64 "\"", end > from ? end : from);
+	json_printf(j, "endTimeUnixNano", "\"%" PRId64 "\"", what->end > from ? what->end : from);
 	json_open(j, "attributes", '[');
 	put_integer(j, "thread.id", what->by.tid);
 	put_members(o, j, members_of(what->args), 0);
 	json_close(j, ']');
 }
 
-static void put_ended(void *state, struct drawing_line at, const struct drawing_what *what,
-		      int64_t end, bool is_beside, struct strbuf *out)
+static void put_request(struct otlp *o, const struct drawing_what *what, struct strbuf *out)
 {
-	struct otlp *o = state;
 	struct json j = {.out = out};
-	(void)at;
-	(void)is_beside;
 	if (!o->has_start)
 		return;
 	o->n_spans++;
-	json_open(&j, NULL, '{');
-	json_open(&j, "resourceSpans", '[');
-	json_open(&j, NULL, '{');
+	strbuf_addz(out, "{\"resourceSpans\": [{");
 	put_resource(o, &j, what->by.pid);
-	json_open(&j, "scopeSpans", '[');
-	json_open(&j, NULL, '{');
-	json_open(&j, "scope", '{');
-	json_str(&j, "name", STR("btgen"));
-	json_close(&j, '}');
-	json_open(&j, "spans", '[');
-	json_open(&j, NULL, '{');
-	put_span(o, &j, what, end);
-	for (const char *close = "}]}]}]}"; *close; close++)
-		json_close(&j, *close);
-	strbuf_addc(out, '\n');
+	strbuf_addz(out, ", \"scopeSpans\": [{\"scope\": {\"name\": \"btgen\"}, \"spans\": [{");
+	j.needs_comma = false;
+	put_span(o, &j, what);
+	strbuf_addz(out, "}]}]}]}\n");
 }
 
-static void take_unfinished(void *state, struct drawing_line at, const struct drawing_what *what,
-			    struct strbuf *out)
-{
-	(void)at;
-	(void)what;
-	(void)out;
-	((struct otlp *)state)->n_open++;
-}
-
-static void take_mark(void *state, struct drawing_line at, char scope,
-		      const struct drawing_what *what, struct strbuf *out)
+static void put(void *state, enum drawing_kind kind, const struct drawing_what *what,
+		struct strbuf *out)
 {
 	struct otlp *o = state;
-	(void)at;
-	(void)out;
-	if (scope == 'g')
-		o->has_loss = true;
-	else if (*what->category)
+	if (kind == DRAWING_SLICE || kind == DRAWING_OVERLAP)
+		put_request(o, what, out);
+	else if (kind == DRAWING_UNFINISHED || (kind == DRAWING_MARK && *what->category))
 		o->n_open++;
-	else
-		o->n_marks += scope == 't';
+	o->n_marks += kind == DRAWING_MARK && !*what->category;
+	o->has_loss |= kind == DRAWING_LOSS;
 }
 
 static bool end_otlp(void *state, struct diag *d)
@@ -370,13 +339,11 @@ static bool end_otlp(void *state, struct diag *d)
 }
 
 const struct drawing otlp_drawing = {
-    .begin = begin_otlp,
+    .size = sizeof(struct otlp),
     .capture = take_capture,
     .record = take_record,
     .begun = take_begun,
-    .ended = put_ended,
-    .unfinished = take_unfinished,
-    .mark = take_mark,
+    .put = put,
     .end = end_otlp,
     .free = free_otlp,
 };

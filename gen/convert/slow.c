@@ -40,15 +40,17 @@ bool slow_is_condition(const char *trigger, int64_t *ns)
 }
 
 /** A drawing that only writes down what has ended. */
-static void put_ended(void *state, struct drawing_line at, const struct drawing_what *what,
-		      int64_t end, bool is_beside, struct strbuf *out)
+static void put(void *state, enum drawing_kind kind, const struct drawing_what *what,
+		struct strbuf *out)
 {
-	(void)state, (void)at, (void)is_beside;
-	if (strcmp(what->category, "state") != 0)
-		strbuf_addf(out, "%" PRId64 " " STR_FMT "\n", end - what->ns, STR_ARG(what->name));
+	(void)state;
+	if ((kind == DRAWING_SLICE || kind == DRAWING_OVERLAP) &&
+	    strcmp(what->category, "state") != 0)
+		strbuf_addf(out, "%" PRId64 " " STR_FMT "\n", what->end - what->ns,
+			    STR_ARG(what->name));
 }
 
-const struct drawing slow_drawing = {.ended = put_ended};
+const struct drawing slow_drawing = {.put = put};
 
 struct slow *slow_new(int64_t ns)
 {

@@ -45,6 +45,7 @@ struct open {
 /** A thread's, or that of an object. */
 struct track {
 	struct drawing_line line;
+	bool is_named; /**< something is drawn on it */
 	struct open open;
 	bool is_open;
 	struct {
@@ -52,26 +53,23 @@ struct track {
 	} ended[MAX_ENDED]; /**< its outermost slices, which lie apart, the last one last */
 	size_t n_ended;
 	int64_t forgotten; /**< others have ended up to here */
-};
-
-struct thread {
-	struct track track;
-	bool is_named;		/**< something is drawn on it */
-	VEC(struct open) calls; /**< the innermost last; those behind `n_calls` are used again */
+	VEC(struct open)
+	calls; /**< a thread's, the innermost last; those behind `n_calls` are used again */
 	size_t n_calls;
 };
+
+enum { OF_THREADS, OF_OBJECTS, N_OF };
 
 struct timeline {
 	struct arena arena;
 	const struct drawing *to;
 	void *drawn; /**< its state */
 	struct rules rules;
-	struct map probes;    /**< by provider:name; forgotten with each capture line */
-	struct map calls;     /**< by name */
-	struct map processes; /**< those that have a name */
-	struct map threads;   /**< by TID */
-	struct map tracks;    /**< of objects, by name */
-	int64_t last;	      /**< time of the last record */
+	struct map probes;	 /**< by provider:name; forgotten with each capture line */
+	struct map calls;	 /**< by name */
+	struct map processes;	 /**< those that have a name */
+	struct map tracks[N_OF]; /**< by TID, and by name */
+	int64_t last;		 /**< time of the last record */
 	uint64_t n_late;
 	struct fields fields;
 	struct strbuf name, by, args;
@@ -83,7 +81,7 @@ static void *begin_timeline(const struct convert_format *format, const char *map
 	(void)map;
 	struct timeline *t = base_new(struct timeline);
 	t->to = format->drawing;
-	t->drawn = t->to->begin ? t->to->begin() : NULL;
+	t->drawn = t->to->size ? base_zalloc(t->to->size) : NULL;
 	return t;
 }
 
@@ -96,14 +94,13 @@ static void free_open(struct open *o)
 static void free_timeline(void *state)
 {
 	struct timeline *t = state;
-	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
-		struct thread *thread = e->value;
-		for (size_t i = 0; i < thread->calls.n; i++)
-			free_open(&thread->calls.v[i]);
-		free_open(&thread->track.open);
-	}
-	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));)
-		free_open(&((struct track *)e->value)->open);
+	for (size_t of = 0; of < N_OF; of++)
+		for (struct map_entry *e = NULL; (e = map_next(&t->tracks[of], e));) {
+			struct track *track = e->value;
+			vec_each(struct open, o, &track->calls)
+				free_open(o);
+			free_open(&track->open);
+		}
 	strbuf_fini(&t->name);
 	strbuf_fini(&t->trigger);
 	strbuf_fini(&t->by);
@@ -111,6 +108,7 @@ static void free_timeline(void *state)
 	arena_fini(&t->arena);
 	if (t->to->free)
 		t->to->free(t->drawn);
+	free(t->drawn);
 	free(t);
 }
 
@@ -201,159 +199,152 @@ static struct probe *probe_of(struct timeline *t, struct str name)
 
 static const struct drawing_line objects = {OBJECTS, OBJECTS};
 
-static void put_mark(struct timeline *t, struct drawing_line at, char scope,
-		     const struct drawing_what *what, struct strbuf *out)
-{
-	if (t->to->mark)
-		t->to->mark(t->drawn, at, scope, what, out);
-}
-
-static void put_open(struct timeline *t, struct drawing_line at, const struct drawing_what *what,
-		     struct strbuf *out)
-{
-	if (t->to->unfinished)
-		t->to->unfinished(t->drawn, at, what, out);
-}
-
-static void put_unfinished(struct timeline *t, struct thread *thread, struct strbuf *out)
-{
-	for (size_t i = 0; i < thread->n_calls; i++) {
-		const struct open *o = &thread->calls.v[i];
-		if (o->call->has_ended)
-			put_open(t, thread->track.line, &o->what, out);
-		else // of a probe that is traced alone
-			put_mark(t, thread->track.line, 't', &o->what, out);
-	}
-	thread->n_calls = 0;
-	if (thread->track.is_open)
-		put_open(t, thread->track.line, &thread->track.open.what, out);
-	thread->track.is_open = false;
-}
-
-static struct thread *thread_of(struct timeline *t, const struct capture_line *l,
-				struct strbuf *out)
-{
-	struct thread *thread = map_get_u64(&t->threads, (uint64_t)l->tid);
-	if (!thread) {
-		thread = arena_new(&t->arena, struct thread);
-		map_put_u64(&t->arena, &t->threads, (uint64_t)l->tid, thread);
-	} else if (thread->track.line.pid != l->pid) { // another process, which had that TID before
-		put_unfinished(t, thread, out);
-		thread->is_named = false;
-	}
-	thread->track.line = (struct drawing_line){l->pid, l->tid};
-	return thread;
-}
-
-/** Something is to be drawn there. */
-static void name_thread(struct timeline *t, struct thread *thread, struct str comm,
-			struct strbuf *out)
-{
-	struct drawing_line line = thread->track.line;
-	if (thread->is_named || !t->to->name)
-		return;
-	thread->is_named = true;
-	if (map_add_u64(&t->arena, &t->processes, (uint64_t)line.pid))
-		t->to->name(t->drawn, "process_name", (struct drawing_line){line.pid, line.pid},
-			    comm, out);
-	t->to->name(t->drawn, "thread_name", line, comm, out);
-}
-
-static struct track *track_of(struct timeline *t, struct str name, struct strbuf *out)
-{
-	struct track *track = map_get(&t->tracks, name);
-	if (track)
-		return track;
-	if (!t->tracks.n && t->to->name)
-		t->to->name(t->drawn, "process_name", objects, STR("objects"), out);
-	track = arena_new(&t->arena, struct track);
-	map_put(&t->arena, &t->tracks, str_copy(&t->arena, name), track);
-	track->line = (struct drawing_line){OBJECTS, OBJECTS + (int64_t)t->tracks.n};
-	if (t->to->name)
-		t->to->name(t->drawn, "thread_name", track->line, name, out);
-	return track;
-}
-
 static struct drawing_line thread_line(const struct capture_line *l)
 {
 	return (struct drawing_line){l->pid, l->tid};
 }
 
-/** It begins: @n calls of the thread have begun before, if it is drawn among them. */
-static void give_ids(struct timeline *t, const struct track *track, const struct thread *thread,
-		     size_t n, struct drawing_what *what)
+static void put(struct timeline *t, enum drawing_kind kind, const struct drawing_what *what,
+		struct strbuf *out)
+{
+	t->to->put(t->drawn, kind, what, out);
+}
+
+static void put_unfinished(struct timeline *t, struct track *track, struct strbuf *out)
+{
+	for (size_t i = 0; i < track->n_calls; i++) { // a mark, of a probe that is traced alone
+		const struct open *o = &track->calls.v[i];
+		put(t, o->call->has_ended ? DRAWING_UNFINISHED : DRAWING_MARK, &o->what, out);
+	}
+	track->n_calls = 0;
+	if (track->is_open)
+		put(t, DRAWING_UNFINISHED, &track->open.what, out);
+	track->is_open = false;
+}
+
+static struct track *thread_of(struct timeline *t, const struct capture_line *l, struct strbuf *out)
+{
+	struct track *thread = map_get_u64(&t->tracks[OF_THREADS], (uint64_t)l->tid);
+	if (!thread) {
+		thread = arena_new(&t->arena, struct track);
+		map_put_u64(&t->arena, &t->tracks[OF_THREADS], (uint64_t)l->tid, thread);
+	} else if (thread->line.pid != l->pid) { // another process, which had that TID before
+		put_unfinished(t, thread, out);
+		thread->is_named = false;
+	}
+	thread->line = thread_line(l);
+	return thread;
+}
+
+static void put_name(struct timeline *t, enum drawing_kind kind, struct drawing_line at,
+		     struct str name, struct strbuf *out)
+{
+	put(t, kind, &(struct drawing_what){.at = at, .name = name}, out);
+}
+
+/** Something is to be drawn there. */
+static void name_thread(struct timeline *t, struct track *thread, struct str comm,
+			struct strbuf *out)
+{
+	int64_t pid = thread->line.pid;
+	if (thread->is_named)
+		return;
+	thread->is_named = true;
+	if (map_add_u64(&t->arena, &t->processes, (uint64_t)pid))
+		put_name(t, DRAWING_PROCESS, (struct drawing_line){pid, pid}, comm, out);
+	put_name(t, DRAWING_THREAD, thread->line, comm, out);
+}
+
+static struct track *track_of(struct timeline *t, struct str name, struct strbuf *out)
+{
+	struct map *all = &t->tracks[OF_OBJECTS];
+	struct track *track = map_get(all, name);
+	if (track)
+		return track;
+	if (!all->n)
+		put_name(t, DRAWING_PROCESS, objects, STR("objects"), out);
+	track = arena_new(&t->arena, struct track);
+	map_put(&t->arena, all, str_copy(&t->arena, name), track);
+	track->line = (struct drawing_line){OBJECTS, OBJECTS + (int64_t)all->n};
+	put_name(t, DRAWING_THREAD, track->line, name, out);
+	return track;
+}
+
+/** It begins: @n calls of the track have begun before, if it is drawn among them. */
+static void give_ids(struct timeline *t, const struct track *track, size_t n,
+		     struct drawing_what *what)
 {
 	if (!t->to->begun)
 		return;
 	// One that begins again and again, and never ends, is a probe that is traced alone
-	while (n && thread->calls.v[n - 1].is_again && !thread->calls.v[n - 1].call->has_ended)
+	while (n && track->calls.v[n - 1].is_again && !track->calls.v[n - 1].call->has_ended)
 		n--;
-	t->to->begun(t->drawn, track->line, n ? &thread->calls.v[n - 1].what.ids : NULL, what);
+	t->to->begun(t->drawn, n ? &track->calls.v[n - 1].what.ids : NULL, what);
 }
 
-static void begin(struct open *o, struct str name, const char *category,
+static void begin(struct open *o, const struct track *track, struct str name, const char *category,
 		  const struct capture_line *l, struct str args)
 {
 	strbuf_clear(&o->name);
 	strbuf_adds(&o->name, name);
 	strbuf_clear(&o->args);
 	strbuf_adds(&o->args, args);
-	o->what = (struct drawing_what){.name = strbuf_str(&o->name),
+	o->what = (struct drawing_what){.at = track->line,
+					.name = strbuf_str(&o->name),
 					.category = category,
 					.ns = l->ns,
 					.args = strbuf_str(&o->args),
 					.by = thread_line(l)};
 }
 
-/** What ends at @to: around what ended before it, behind that, or, where they overlap, beside it. */
-static void put_ended(struct timeline *t, struct track *track, const struct drawing_what *what,
-		      int64_t to, bool overlaps, struct strbuf *out)
+/** What ends at what.end: around what ended before it, behind that, or, where they overlap, beside it. */
+static void put_ended(struct timeline *t, struct track *track, struct drawing_what what,
+		      bool overlaps, struct strbuf *out)
 {
 	size_t n = track->n_ended;
-	overlaps |= what->ns < track->forgotten || (n && track->ended[n - 1].to > to);
-	while (n && track->ended[n - 1].from >= what->ns)
+	overlaps |= what.ns < track->forgotten || (n && track->ended[n - 1].to > what.end);
+	while (n && track->ended[n - 1].from >= what.ns)
 		n--;
-	if (overlaps || (n && track->ended[n - 1].to > what->ns)) {
-		t->to->ended(t->drawn, track->line, what, to, true, out);
+	overlaps |= n && track->ended[n - 1].to > what.ns;
+	put(t, overlaps ? DRAWING_OVERLAP : DRAWING_SLICE, &what, out);
+	if (overlaps)
 		return;
-	}
-	t->to->ended(t->drawn, track->line, what, to, false, out);
 	if (n == MAX_ENDED) {
 		track->forgotten = track->ended[0].to;
 		memmove(&track->ended[0], &track->ended[1], --n * sizeof(track->ended[0]));
 	}
-	track->ended[n].from = what->ns;
-	track->ended[n].to = to;
+	track->ended[n].from = what.ns;
+	track->ended[n].to = what.end;
 	track->n_ended = n + 1;
 }
 
-/** A call of the thread, which goes on, began behind @from. */
-static bool is_calling(const struct thread *thread, const struct track *track, int64_t from)
+/** A call on the track, which goes on, began behind @from. */
+static bool is_calling(const struct track *track, int64_t from)
 {
-	return thread && track == &thread->track && thread->n_calls &&
-	       thread->calls.v[thread->n_calls - 1].what.ns > from;
+	return track->n_calls && track->calls.v[track->n_calls - 1].what.ns > from;
 }
 
 // --- what the script says of its records
 
 /** What was open on the track gives way to something else, at @ns. */
-static void close_track(struct timeline *t, struct thread *thread, struct track *track, int64_t ns,
-			bool is_end, struct strbuf *out)
+static void close_track(struct timeline *t, struct track *track, int64_t ns, bool is_end,
+			struct strbuf *out)
 {
 	if (!track->is_open)
 		return;
 	track->is_open = false;
-	const struct drawing_what *what = &track->open.what;
-	bool is_change = strcmp(what->category, "change") == 0;
+	struct drawing_what what = track->open.what;
+	what.end = ns;
+	bool is_change = strcmp(what.category, "change") == 0;
 	if (is_change && !is_end) // its end was not seen: nobody knows how long it took
-		put_mark(t, track->line, 't', what, out);
+		put(t, DRAWING_MARK, &what, out);
 	else
-		put_ended(t, track, what, ns, is_calling(thread, track, what->ns), out);
+		put_ended(t, track, what, is_calling(track, what.ns), out);
 }
 
 /** False: the record has not all that the rule names. */
 static bool follow(struct timeline *t, const struct rule *rule, const struct capture_line *l,
-		   struct thread *thread, struct str args, struct strbuf *out)
+		   struct track *thread, struct str args, struct strbuf *out)
 {
 	int64_t lasted = 0;
 	strbuf_clear(&t->by);
@@ -366,55 +357,59 @@ static bool follow(struct timeline *t, const struct rule *rule, const struct cap
 		return true;
 	// "{name} {more}" of a record whose `more` is empty
 	struct str by = str_trim(strbuf_str(&t->by));
-	struct track *track = rule->by.n ? track_of(t, by, out) : &thread->track;
+	struct track *track = rule->by.n ? track_of(t, by, out) : thread;
 	struct str name = strbuf_str(&t->name);
 	if (!rule->by.n)
 		name_thread(t, thread, l->comm, out);
 	if (rule->kind == RULE_SLICE) {
-		struct drawing_what what = {.name = name,
+		struct drawing_what what = {.at = track->line,
+					    .name = name,
 					    .category = "slice",
 					    .ns = l->ns - lasted,
+					    .end = l->ns,
 					    .args = args,
 					    .by = thread_line(l)};
-		size_t n = track == &thread->track ? thread->n_calls : 0;
-		while (n && thread->calls.v[n - 1].what.ns > what.ns)
+		size_t n = track->n_calls;
+		while (n && track->calls.v[n - 1].what.ns > what.ns)
 			n--;
-		give_ids(t, track, thread, n, &what);
-		put_ended(t, track, &what, l->ns, is_calling(thread, track, what.ns), out);
+		give_ids(t, track, n, &what);
+		put_ended(t, track, what, is_calling(track, what.ns), out);
 		return true;
 	}
-	close_track(t, thread, track, l->ns, rule->kind == RULE_END, out);
+	close_track(t, track, l->ns, rule->kind == RULE_END, out);
 	track->is_open = rule->kind != RULE_END;
 	if (track->is_open) {
-		begin(&track->open, name, rule->kind == RULE_STATE ? "state" : "change", l, args);
-		give_ids(t, track, thread, 0, &track->open.what);
+		begin(&track->open, track, name, rule->kind == RULE_STATE ? "state" : "change", l,
+		      args);
+		give_ids(t, track, 0, &track->open.what);
 	}
 	return true;
 }
 
 // --- pairs of probes
 
-/** The oldest call of a thread is taken for a mark. */
-static void drop_call(struct timeline *t, struct thread *thread, struct strbuf *out)
+/** Call @i of the thread has gone; its buffers are used again. */
+static void remove_call(struct track *thread, size_t i)
 {
-	struct open oldest = thread->calls.v[0];
-	put_mark(t, thread->track.line, 't', &oldest.what, out);
-	memmove(&thread->calls.v[0], &thread->calls.v[1], --thread->n_calls * sizeof(oldest));
-	thread->calls.v[thread->n_calls] = oldest;
+	struct open gone = thread->calls.v[i];
+	memmove(&thread->calls.v[i], &thread->calls.v[i + 1],
+		(--thread->n_calls - i) * sizeof(gone));
+	thread->calls.v[thread->n_calls] = gone;
 }
 
-static void start_call(struct timeline *t, struct thread *thread, struct call *call,
-		       struct str name, const struct capture_line *l, struct str args,
-		       struct strbuf *out)
+static void start_call(struct timeline *t, struct track *thread, struct call *call, struct str name,
+		       const struct capture_line *l, struct str args, struct strbuf *out)
 {
-	if (thread->n_calls == MAX_CALLS)
-		drop_call(t, thread, out);
+	if (thread->n_calls == MAX_CALLS) { // the oldest one is taken for a mark
+		put(t, DRAWING_MARK, &thread->calls.v[0].what, out);
+		remove_call(thread, 0);
+	}
 	if (thread->n_calls == thread->calls.n)
 		vec_push(&t->arena, &thread->calls, (struct open){0});
 	struct open *o = &thread->calls.v[thread->n_calls++];
-	begin(o, name, "call", l, args);
+	begin(o, thread, name, "call", l, args);
 	o->call = call;
-	give_ids(t, &thread->track, thread, thread->n_calls - 1, &o->what);
+	give_ids(t, thread, thread->n_calls - 1, &o->what);
 	o->is_again = false;
 	for (size_t i = thread->n_calls - 1; i-- && !call->has_ended && !o->is_again;)
 		if (thread->calls.v[i].call == call)
@@ -422,7 +417,7 @@ static void start_call(struct timeline *t, struct thread *thread, struct call *c
 }
 
 /** False: its start was not seen. @is_shown: it is on a track already, and so its start was one. */
-static bool end_call(struct timeline *t, struct thread *thread, struct call *call,
+static bool end_call(struct timeline *t, struct track *thread, struct call *call,
 		     const struct capture_line *l, bool is_shown, struct strbuf *out)
 {
 	size_t i = thread->n_calls;
@@ -431,18 +426,16 @@ static bool end_call(struct timeline *t, struct thread *thread, struct call *cal
 		i--;
 	if (!i--)
 		return false;
-	struct open ended = thread->calls.v[i];
+	struct open *ended = &thread->calls.v[i];
+	ended->what.end = l->ns;
 	if (str_contains(l->fields, STR("\"end\": \""))) { // of --calls: it is not known
-		strbuf_addf(&ended.args, "%s\"end\":" STR_FMT, ended.args.n ? "," : "",
+		strbuf_addf(&ended->args, "%s\"end\":" STR_FMT, ended->args.n ? "," : "",
 			    STR_ARG(l->fields));
-		ended.what.args = strbuf_str(&ended.args);
+		ended->what.args = strbuf_str(&ended->args);
 	}
 	if (!is_shown)
-		put_ended(t, &thread->track, &ended.what, l->ns, i != thread->n_calls - 1, out);
-	thread->n_calls--;
-	memmove(&thread->calls.v[i], &thread->calls.v[i + 1],
-		(thread->n_calls - i) * sizeof(ended));
-	thread->calls.v[thread->n_calls] = ended;
+		put_ended(t, thread, ended->what, i != thread->n_calls - 1, out);
+	remove_call(thread, i);
 	return true;
 }
 
@@ -471,7 +464,7 @@ static struct str args_of(struct timeline *t, const struct capture_line *l)
 static void take_record(struct timeline *t, const struct capture_line *l, struct strbuf *out)
 {
 	struct probe *probe = probe_of(t, l->probe);
-	struct thread *thread = thread_of(t, l, out);
+	struct track *thread = thread_of(t, l, out);
 	struct str args = args_of(t, l), name = probe->call ? probe->call->name : probe->name;
 	bool is_shown = false, is_end = probe->verb == VERB_END;
 	if (probe->rules.n)
@@ -493,10 +486,13 @@ static void take_record(struct timeline *t, const struct capture_line *l, struct
 	if (probe->verb == VERB_START && !is_shown)
 		start_call(t, thread, probe->call, name, l, args, out);
 	else if (!is_shown)
-		put_mark(t, thread->track.line, 't',
-			 &(struct drawing_what){
-			     .name = probe->name, .category = "", .ns = l->ns, .args = args},
-			 out);
+		put(t, DRAWING_MARK,
+		    &(struct drawing_what){.at = thread->line,
+					   .name = probe->name,
+					   .category = "",
+					   .ns = l->ns,
+					   .args = args},
+		    out);
 }
 
 /** A number, beyond 2^53 a string of its digits; empty: it is none. */
@@ -551,9 +547,9 @@ static void take_map(struct timeline *t, const struct capture_line *l, struct st
 		strbuf_adds(&t->args, number);
 	}
 	struct drawing_what what = {
-	    .name = l->map, .category = "", .ns = l->ns, .args = strbuf_str(&t->args)};
-	if (t->args.n && t->to->counter)
-		t->to->counter(t->drawn, (struct drawing_line){l->pid, l->tid}, &what, out);
+	    .at = thread_line(l), .name = l->map, .ns = l->ns, .args = strbuf_str(&t->args)};
+	if (t->args.n)
+		put(t, DRAWING_COUNTER, &what, out);
 }
 
 /** {"total": 12, "a:b": 12}: at the end, as nobody knows when. */
@@ -562,19 +558,19 @@ static void put_lost(struct timeline *t, struct str lost, struct strbuf *out)
 	strbuf_clear(&t->name);
 	strbuf_addz(&t->name, "lost: ");
 	strbuf_adds(&t->name, capture_words(jsonread_get(lost, "total")));
-	struct drawing_what what = {.name = strbuf_str(&t->name),
-				    .category = "",
+	struct drawing_what what = {.at = objects,
+				    .name = strbuf_str(&t->name),
 				    .ns = t->last,
 				    .args = str_trim(str_slice(lost, 1, lost.n - 2))};
-	put_mark(t, objects, 'g', &what, out);
+	put(t, DRAWING_LOSS, &what, out);
 }
 
 /** What was kept was wanted when its last record came. */
 static void put_trigger(struct timeline *t, struct strbuf *out)
 {
-	struct drawing_what what = {.name = strbuf_str(&t->trigger), .category = "", .ns = t->last};
+	struct drawing_what what = {.at = objects, .name = strbuf_str(&t->trigger), .ns = t->last};
 	if (t->trigger.n && t->last)
-		put_mark(t, objects, 'p', &what, out);
+		put(t, DRAWING_TRIGGER, &what, out);
 	strbuf_clear(&t->trigger);
 }
 
@@ -582,15 +578,14 @@ static void put_trigger(struct timeline *t, struct strbuf *out)
 static void end_capture(struct timeline *t, struct strbuf *out)
 {
 	put_trigger(t, out);
-	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));) {
-		struct thread *thread = e->value;
-		for (size_t i = 0; i < thread->n_calls; i++)
-			put_mark(t, thread->track.line, 't', &thread->calls.v[i].what, out);
-		thread->n_calls = 0;
-		close_track(t, thread, &thread->track, t->last, false, out);
-	}
-	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));)
-		close_track(t, NULL, e->value, t->last, false, out);
+	for (size_t of = 0; of < N_OF; of++)
+		for (struct map_entry *e = NULL; (e = map_next(&t->tracks[of], e));) {
+			struct track *track = e->value;
+			for (size_t i = 0; i < track->n_calls; i++)
+				put(t, DRAWING_MARK, &track->calls.v[i].what, out);
+			track->n_calls = 0;
+			close_track(t, track, t->last, false, out);
+		}
 	t->last = 0;
 }
 
@@ -644,13 +639,9 @@ static bool end_timeline(void *state, struct diag *d, struct strbuf *out)
 {
 	struct timeline *t = state;
 	put_trigger(t, out);
-	for (struct map_entry *e = NULL; (e = map_next(&t->threads, e));)
-		put_unfinished(t, e->value, out);
-	for (struct map_entry *e = NULL; (e = map_next(&t->tracks, e));) {
-		const struct track *track = e->value;
-		if (track->is_open)
-			put_open(t, track->line, &track->open.what, out);
-	}
+	for (size_t of = 0; of < N_OF; of++)
+		for (struct map_entry *e = NULL; (e = map_next(&t->tracks[of], e));)
+			put_unfinished(t, e->value, out);
 	note_missed(t, d);
 	if (t->n_late)
 		diag_warning(d, NULL,

@@ -16,11 +16,6 @@ struct traceevent {
 	uint64_t n_pairs;
 };
 
-static void *begin_events(void)
-{
-	return base_new(struct traceevent);
-}
-
 static void take_capture(void *state, struct str capture)
 {
 	struct traceevent *t = state;
@@ -36,35 +31,24 @@ static void take_record(void *state, const struct capture_line *l)
 	t->has_start = true;
 }
 
-/** In microseconds. */
-static void add_us(int64_t ns, struct strbuf *out)
-{
-	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	if (ns < 0)
-		strbuf_addc(out, '-');
-	stamp_number(size / 1000, 1, out);
-	strbuf_addc(out, '.');
-	stamp_number(size % 1000, 3, out);
-}
-
 /**
  * An event up to its time; what it has beside that, and close_event(), must follow. Behind each line the
  * array may end.
  */
-static void open_event(struct traceevent *t, char phase, struct drawing_line at, struct str name,
+static void open_event(struct traceevent *t, char phase, const struct drawing_what *what,
 		       int64_t ns, struct strbuf *out)
 {
 	strbuf_addz(out, t->has_any ? ",{\"ph\":\"" : "{\"traceEvents\":[\n{\"ph\":\"");
 	t->has_any = true;
 	strbuf_addc(out, phase);
 	strbuf_addz(out, "\",\"name\":\"");
-	strbuf_adds(out, name);
+	strbuf_adds(out, what->name);
 	strbuf_addz(out, "\",\"pid\":");
-	stamp_signed(at.pid, out);
+	stamp_signed(what->at.pid, out);
 	strbuf_addz(out, ",\"tid\":");
-	stamp_signed(at.tid, out);
+	stamp_signed(what->at.tid, out);
 	strbuf_addz(out, ",\"ts\":");
-	add_us(ns - t->start, out);
+	stamp_in(STAMP_MICROSECOND, ns - t->start, 3, out);
 }
 
 static void add_category(const struct drawing_what *what, struct strbuf *out)
@@ -81,63 +65,52 @@ static void close_event(struct str args, struct strbuf *out)
 	strbuf_addz(out, "}}\n");
 }
 
-static void put_name(void *t, const char *what, struct drawing_line at, struct str name,
+static void put_name(struct traceevent *t, const char *kind, const struct drawing_what *what,
 		     struct strbuf *out)
 {
-	open_event(t, 'M', at, str_from(what), ((struct traceevent *)t)->start, out);
+	struct drawing_what event = {.at = what->at, .name = str_from(kind)};
+	open_event(t, 'M', &event, t->start, out);
 	strbuf_addz(out, ",\"args\":{\"name\":\"");
-	strbuf_adds(out, name);
+	strbuf_adds(out, what->name);
 	strbuf_addz(out, "\"}}\n");
 }
 
-static void put_pair(struct traceevent *t, struct drawing_line at, const struct drawing_what *what,
-		     int64_t end, struct strbuf *out)
+static void put_pair(struct traceevent *t, const struct drawing_what *what, struct strbuf *out)
 {
 	t->n_pairs++;
 	for (int i = 0; i < 2; i++) {
-		open_event(t, i ? 'e' : 'b', at, what->name, i ? end : what->ns, out);
+		open_event(t, i ? 'e' : 'b', what, i ? what->end : what->ns, out);
 		add_category(what, out);
 		strbuf_addf(out, ",\"id\":%" PRIu64, t->n_pairs);
 		close_event(i ? STR("") : what->args, out);
 	}
 }
 
-static void put_ended(void *t, struct drawing_line at, const struct drawing_what *what, int64_t end,
-		      bool is_beside, struct strbuf *out)
+static void put(void *state, enum drawing_kind kind, const struct drawing_what *what,
+		struct strbuf *out)
 {
-	if (is_beside) {
-		put_pair(t, at, what, end, out);
+	static const char phases[] = {
+	    [DRAWING_SLICE] = 'X',   [DRAWING_UNFINISHED] = 'B', [DRAWING_MARK] = 'i',
+	    [DRAWING_TRIGGER] = 'i', [DRAWING_LOSS] = 'i',	 [DRAWING_COUNTER] = 'C'};
+	struct traceevent *t = state;
+	if (kind == DRAWING_PROCESS || kind == DRAWING_THREAD) {
+		put_name(t, kind == DRAWING_PROCESS ? "process_name" : "thread_name", what, out);
 		return;
 	}
-	open_event(t, 'X', at, what->name, what->ns, out);
-	strbuf_addz(out, ",\"dur\":");
-	add_us(end > what->ns ? end - what->ns : 0, out);
-	add_category(what, out);
-	close_event(what->args, out);
-}
-
-static void put_unfinished(void *t, struct drawing_line at, const struct drawing_what *what,
-			   struct strbuf *out)
-{
-	open_event(t, 'B', at, what->name, what->ns, out);
-	add_category(what, out);
-	close_event(what->args, out);
-}
-
-static void put_mark(void *t, struct drawing_line at, char scope, const struct drawing_what *what,
-		     struct strbuf *out)
-{
-	open_event(t, 'i', at, what->name, what->ns, out);
-	strbuf_addz(out, ",\"s\":\"");
-	strbuf_addc(out, scope);
-	strbuf_addc(out, '"');
-	close_event(what->args, out);
-}
-
-static void put_counter(void *t, struct drawing_line at, const struct drawing_what *what,
-			struct strbuf *out)
-{
-	open_event(t, 'C', at, what->name, what->ns, out);
+	if (kind == DRAWING_OVERLAP) {
+		put_pair(t, what, out);
+		return;
+	}
+	open_event(t, phases[kind], what, what->ns, out);
+	if (kind == DRAWING_SLICE) {
+		strbuf_addz(out, ",\"dur\":");
+		stamp_in(STAMP_MICROSECOND, what->end > what->ns ? what->end - what->ns : 0, 3,
+			 out);
+	}
+	if (kind == DRAWING_SLICE || kind == DRAWING_UNFINISHED)
+		add_category(what, out);
+	if (phases[kind] == 'i') // its scope: the thread, the process, or all
+		strbuf_addf(out, ",\"s\":\"%c\"", "tpg"[kind - DRAWING_MARK]);
 	close_event(what->args, out);
 }
 
@@ -154,13 +127,8 @@ void traceevent_tail(const void *state, struct strbuf *out)
 }
 
 const struct drawing traceevent_drawing = {
-    .begin = begin_events,
+    .size = sizeof(struct traceevent),
     .capture = take_capture,
     .record = take_record,
-    .name = put_name,
-    .ended = put_ended,
-    .unfinished = put_unfinished,
-    .mark = put_mark,
-    .counter = put_counter,
-    .free = free,
+    .put = put,
 };

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#define SECOND 1000000000
-
 void stamp_number(uint64_t value, unsigned digits, struct strbuf *out)
 {
 	char text[24], *end = text + sizeof(text), *p = str_decimal(value, end);
@@ -45,26 +43,26 @@ static void set_second(struct stamp *s, int64_t second)
 void stamp_wall(struct stamp *s, int64_t ns, unsigned digits, struct strbuf *out)
 {
 	int64_t wall = ns + s->offset;
-	set_second(s, wall / SECOND);
+	set_second(s, wall / STAMP_SECOND);
 	const char *clock = strchr(s->text, 'T');
 	strbuf_addz(out, clock ? clock + 1 : s->text);
-	add_fraction((uint64_t)wall % SECOND, digits, out);
+	add_fraction((uint64_t)wall % STAMP_SECOND, digits, out);
 }
 
 void stamp_rfc3339(struct stamp *s, int64_t ns, struct strbuf *out)
 {
 	int64_t wall = ns + s->offset;
-	set_second(s, wall / SECOND);
+	set_second(s, wall / STAMP_SECOND);
 	strbuf_addz(out, s->text);
-	add_fraction((uint64_t)wall % SECOND, 9, out);
+	add_fraction((uint64_t)wall % STAMP_SECOND, 9, out);
 	strbuf_addz(out, s->zone);
 }
 
-void stamp_seconds(int64_t ns, unsigned digits, struct strbuf *out)
+void stamp_in(uint64_t unit, int64_t ns, unsigned digits, struct strbuf *out)
 {
 	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	if (ns < 0)
 		strbuf_addc(out, '-');
-	stamp_number(size / SECOND, 1, out);
-	add_fraction(size % SECOND, digits, out);
+	stamp_number(size / unit, 1, out);
+	add_fraction(size % unit, digits, out);
 }

@@ -70,7 +70,8 @@ static void add_time(struct writer *w, int64_t ns, struct strbuf *out)
 	if (w->config.time == WRITER_WALL)
 		stamp_wall(&w->stamp, ns, digits, out);
 	else
-		stamp_seconds(w->config.time == WRITER_SINCE ? ns - w->first : ns, digits, out);
+		stamp_in(STAMP_SECOND, w->config.time == WRITER_SINCE ? ns - w->first : ns, digits,
+			 out);
 	strbuf_addc(out, ' ');
 }
 
