@@ -95,6 +95,19 @@ void file_path_of(int fd, char ret[FILE_PATH_OF])
 	snprintf(ret, FILE_PATH_OF, "/proc/self/fd/%d", fd);
 }
 
+bool file_write_all(int fd, struct str text)
+{
+	while (text.n) {
+		ssize_t n = write(fd, text.p, text.n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		text = str_from_offset(text, (size_t)n);
+	}
+	return true;
+}
+
 bool file_read_at(int fd, void *buf, size_t n, uint64_t off)
 {
 	char *p = buf;

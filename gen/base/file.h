@@ -29,6 +29,8 @@ int file_open(const char *root, const char *path, uint64_t *size, const char **w
  * Reads exactly @n bytes from offset @off; false when the file ends before that or cannot be read.
  */
 bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
+/** Writes all of @text where @fd stands; false with errno. */
+bool file_write_all(int fd, struct str text);
 
 /**
  * How somebody else than root and the user can change @path, a file, or put another in its place:

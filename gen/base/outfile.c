@@ -9,20 +9,8 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/progress.h"
-
-static bool write_all(int fd, struct str text)
-{
-	while (text.n) {
-		ssize_t n = write(fd, text.p, text.n);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		text = str_from_offset(text, (size_t)n);
-	}
-	return true;
-}
 
 static bool say(struct diag *d, const char *path)
 {
@@ -100,7 +88,7 @@ bool outfile_begin(struct arena *a, struct diag *d, const char *path, struct out
 
 bool outfile_add(struct diag *d, struct outfile *o, struct str text)
 {
-	if (!o->has_failed && !write_all(o->fd, text)) {
+	if (!o->has_failed && !file_write_all(o->fd, text)) {
 		say(d, o->path);
 		o->has_failed = true;
 	}

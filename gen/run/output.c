@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/outfile.h"
 
 struct output_turns {
@@ -119,32 +120,18 @@ bool output_is_rewritable(const struct output *o)
 	return o->path && !o->share && !o->appends && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool write_at(int fd, struct str s, off_t at)
-{
-	while (s.n) {
-		ssize_t n = pwrite(fd, s.p, s.n, at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		s = str_from_offset(s, (size_t)n);
-		at += n;
-	}
-	return true;
-}
-
 bool output_write_whole(struct output *o, struct str data, struct str tail)
 {
 	if (!data.n && str_eq(tail, strbuf_str(&o->tail)))
 		return true;
-	// pwrite() of a file that is appended to ignores the place.
+	// A file that is appended to ignores the place.
 	int flags = fcntl(o->fd, F_GETFL);
 	if (flags & O_APPEND)
 		fcntl(o->fd, F_SETFL, flags & ~O_APPEND);
 	struct strbuf all = {0};
 	strbuf_adds(&all, data);
 	strbuf_adds(&all, tail);
-	bool good = write_at(o->fd, strbuf_str(&all), o->end);
+	bool good = lseek(o->fd, o->end, SEEK_SET) >= 0 && file_write_all(o->fd, strbuf_str(&all));
 	int err = errno;
 	strbuf_fini(&all);
 	if (good) {
@@ -152,7 +139,8 @@ bool output_write_whole(struct output *o, struct str data, struct str tail)
 		strbuf_clear(&o->tail);
 		strbuf_adds(&o->tail, tail);
 	} else { // where the tail was there is room for it
-		write_at(o->fd, strbuf_str(&o->tail), o->end);
+		if (lseek(o->fd, o->end, SEEK_SET) >= 0)
+			file_write_all(o->fd, strbuf_str(&o->tail));
 		if (ftruncate(o->fd, o->end + (off_t)o->tail.n) != 0)
 			good = false;
 	}
@@ -176,17 +164,4 @@ bool output_close(struct output *o)
 	o->fd = -1;
 	strbuf_fini(&o->tail);
 	return fd <= STDERR_FILENO || close(fd) == 0;
-}
-
-bool output_write_all(int fd, struct str s)
-{
-	while (s.n) {
-		ssize_t n = write(fd, s.p, s.n);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		s = str_from_offset(s, (size_t)n);
-	}
-	return true;
 }

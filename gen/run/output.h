@@ -70,8 +70,6 @@ bool output_take_turn(struct output *o, struct strbuf *first);
 void output_end_turn(struct output *o);
 /** What is to follow will not come: takes the start of a line off the end of a file. */
 void output_cut_part(struct output *o);
-/** Writes all of @data to @fd, for small things that go elsewhere; false with errno. */
-bool output_write_all(int fd, struct str data);
 /** False, with errno, when only now it turns out that something cannot be written. */
 bool output_close(struct output *o);
 

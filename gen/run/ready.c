@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "run/output.h"
+#include "base/file.h"
 
 bool ready_is_waiting(pid_t pid)
 {
@@ -54,14 +54,14 @@ void ready_pass_on(struct diag *d, const char *file, int fd)
 {
 	if (file) {
 		int out = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (out < 0 || !output_write_all(out, STR("ready\n")))
+		if (out < 0 || !file_write_all(out, STR("ready\n")))
 			diag_warning(d, NULL, "--ready-file: cannot write %s: %s", file,
 				     strerror(errno));
 		if (out >= 0)
 			close(out);
 	}
 	if (fd >= 0) {
-		if (!output_write_all(fd, STR("ready\n")))
+		if (!file_write_all(fd, STR("ready\n")))
 			diag_warning(d, NULL, "--ready-fd: %s", strerror(errno));
 		close(fd);
 	}

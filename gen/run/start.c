@@ -13,7 +13,6 @@
 
 #include "base/file.h"
 #include "dialect/dialect.h"
-#include "run/output.h"
 #include "run/ready.h"
 
 #define NUMBER_LENGTH 24
@@ -29,7 +28,7 @@ struct starting {
 static int make_program_fd(struct starting *s)
 {
 	int fd = memfd_create("btgen-program", 0); // inherited on purpose
-	if (fd < 0 || !output_write_all(fd, s->cfg->program) || lseek(fd, 0, SEEK_SET) != 0) {
+	if (fd < 0 || !file_write_all(fd, s->cfg->program) || lseek(fd, 0, SEEK_SET) != 0) {
 		diag_error(s->diag, NULL, "cannot pass the program to bpftrace: %s",
 			   strerror(errno));
 		if (fd >= 0)
