@@ -6,37 +6,16 @@
 
 enum { DATE = 19, FRACTION = 10, ZONE = 6 }; // 2026-01-31T12:00:01 .000123456 +01:00
 
-static bool read_number(struct str s, int *ret)
-{
-	*ret = 0;
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] < '0' || s.p[i] > '9')
-			return false;
-		*ret = *ret * 10 + (s.p[i] - '0');
-	}
-	return true;
-}
-
 /** Of a date and a zone as capture_clock has them. */
-static bool read_second(struct str s, int64_t *ret)
+static bool read_second(const char *date, int64_t *ret)
 {
 	struct tm t = {0};
-	int hours, minutes;
-	char sign = s.p[DATE];
-	bool good = read_number(str_slice(s, 0, 4), &t.tm_year) &&
-		    read_number(str_slice(s, 5, 2), &t.tm_mon) &&
-		    read_number(str_slice(s, 8, 2), &t.tm_mday) &&
-		    read_number(str_slice(s, 11, 2), &t.tm_hour) &&
-		    read_number(str_slice(s, 14, 2), &t.tm_min) &&
-		    read_number(str_slice(s, 17, 2), &t.tm_sec) &&
-		    read_number(str_slice(s, DATE + 1, 2), &hours) &&
-		    read_number(str_slice(s, DATE + 4, 2), &minutes) &&
-		    (sign == '+' || sign == '-') && s.p[10] == 'T';
-	if (!good || t.tm_year < 1970 || t.tm_year > 2200) // ns since 1970 have 63 bits
+	const char *end = strptime(date, "%Y-%m-%dT%H:%M:%S%z", &t); // which skips blanks
+	long east = t.tm_gmtoff;
+	if (!end || *end || strchr(date, ' ') || t.tm_year < 70 || // ns since 1970 have 63 bits
+	    t.tm_year > 300)
 		return false;
-	t.tm_year -= 1900;
-	t.tm_mon--;
-	*ret = timegm(&t) - (sign == '-' ? -1 : 1) * (hours * 60 + minutes) * 60;
+	*ret = timegm(&t) - east;
 	return true;
 }
 
@@ -44,17 +23,17 @@ static bool read_second(struct str s, int64_t *ret)
 static bool read_time(struct capture_clock *clock, struct str s, int64_t *ret)
 {
 	char date[sizeof(clock->date)] = "";
-	int fraction;
-	if (s.n != DATE + FRACTION + ZONE || s.p[DATE] != '.' ||
-	    !read_number(str_slice(s, DATE + 1, FRACTION - 1), &fraction))
+	struct str fraction = str_slice(s, DATE + 1, FRACTION - 1);
+	uint64_t ns;
+	if (s.n != DATE + FRACTION + ZONE || s.p[DATE] != '.' || !str_take_number(&fraction, &ns) ||
+	    fraction.n)
 		return false;
 	memcpy(date, s.p, DATE);
 	memcpy(date + DATE, s.p + DATE + FRACTION, ZONE);
-	if (memcmp(date, clock->date, sizeof(date)) != 0 &&
-	    !read_second((struct str){date, DATE + ZONE}, &clock->second))
+	if (memcmp(date, clock->date, sizeof(date)) != 0 && !read_second(date, &clock->second))
 		return false;
 	memcpy(clock->date, date, sizeof(date));
-	*ret = clock->second * 1000000000 + fraction;
+	*ret = clock->second * 1000000000 + (int64_t)ns;
 	return true;
 }
 

@@ -37,38 +37,33 @@ static bool take(struct jsonread *r, char c)
 	return true;
 }
 
-static bool is_digit(const struct jsonread *r)
+/** Behind one of @chars, if that comes next. */
+static bool skip_one(struct jsonread *r, const char *chars)
 {
-	return r->p < r->end && *r->p >= '0' && *r->p <= '9';
+	bool is = r->p < r->end && *r->p && strchr(chars, *r->p);
+	r->p += is;
+	return is;
 }
 
 static bool skip_digits(struct jsonread *r)
 {
 	const char *from = r->p;
-	while (is_digit(r))
-		r->p++;
+	while (skip_one(r, "0123456789"))
+		;
 	return r->p > from || fail(r);
 }
 
 static bool skip_number(struct jsonread *r)
 {
-	if (*r->p == '-')
-		r->p++;
-	bool is_zero = r->p < r->end && *r->p == '0';
-	if (is_zero ? (r->p++, false) : !skip_digits(r))
+	skip_one(r, "-");
+	if (!skip_one(r, "0") && !skip_digits(r))
 		return false;
-	if (r->p < r->end && *r->p == '.') {
-		r->p++;
-		if (!skip_digits(r))
-			return false;
-	}
-	if (r->p < r->end && (*r->p | 32) == 'e') {
-		r->p++;
-		if (r->p < r->end && (*r->p == '+' || *r->p == '-'))
-			r->p++;
-		return skip_digits(r);
-	}
-	return true;
+	if (skip_one(r, ".") && !skip_digits(r))
+		return false;
+	if (!skip_one(r, "eE"))
+		return true;
+	skip_one(r, "+-");
+	return skip_digits(r);
 }
 
 /** The four digits of \u at @p, or -1. */
@@ -227,22 +222,14 @@ struct str jsonread_inside(struct str value)
 
 static void add_utf8(unsigned long c, struct strbuf *out)
 {
-	if (c < 0x80) {
-		strbuf_addc(out, (char)c);
-		return;
-	}
-	if (c < 0x800) {
-		strbuf_addc(out, (char)(0xc0 | c >> 6));
-	} else {
-		if (c < 0x10000) {
-			strbuf_addc(out, (char)(0xe0 | c >> 12));
-		} else {
-			strbuf_addc(out, (char)(0xf0 | c >> 18));
-			strbuf_addc(out, (char)(0x80 | (c >> 12 & 0x3f)));
-		}
-		strbuf_addc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-	}
-	strbuf_addc(out, (char)(0x80 | (c & 0x3f)));
+	static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+	unsigned n = c < 0x80	   ? 0
+		     : c < 0x800   ? 1
+		     : c < 0x10000 ? 2
+				   : 3; // more bytes, of 6 bits each
+	strbuf_addc(out, (char)(first[n] | c >> 6 * n));
+	while (n--)
+		strbuf_addc(out, (char)(0x80 | (c >> 6 * n & 0x3f)));
 }
 
 /** What stands behind \u at @p; two halves of a surrogate pair are one. Returns where it ends. */

@@ -334,6 +334,9 @@ sed '7s/"tid": 11/"tid": "x"/; 9s/.*/hello/; 12s/2026-01-31T/31st of January, /;
 "$btgen" convert -f perfetto broken.json >kept 2>messages
 is "$? $(head -n 1 messages)" "3 broken.json:7: warning: is not a line of -f json: skipped, 4 such lines in all" "several: the first one, and how many"
 is "$(cat kept)" "$(sed '7d;9d;12d;15d' capture.json | "$btgen" convert -f perfetto 2>/dev/null)" "... the rest is there"
+sed '12s/2026-01-31T/2026-13-31T/' capture.json >broken.json
+"$btgen" convert -f perfetto broken.json >kept 2>messages
+is "$? $(head -n 1 messages)" "3 broken.json:12: warning: is not a line of -f json: skipped, 1 such line in all" "a month that there is not is no date"
 {
 	echo '{"key": 1'
 	cat stacks.json
