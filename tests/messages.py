@@ -18,7 +18,7 @@ KINDS = {"diag_finding": "finding", "check_report": "finding", "check_report_at"
          "diag_error": "error", "diag_warning": "warning", "diag_note": "note",
          "pp_error": "error", "pp_warning": "warning", "cmd_usage_error": "usage"}
 # Literals that are compared with what somebody else wrote, and text of programs: not what we say.
-NOT_OURS = re.compile(r"str_(eqz?|has_prefix|has_suffix|contains)|is_one_of|pp_c_line")
+NOT_OURS = re.compile(r"str_(eqz?|has_prefix|has_suffix|contains)|is_one_of|is_like|pp_c_line")
 NOT_WORDS = re.compile(r"Usage:|\\nEXAMPLES|#pragma|.*nsecs|((un)?signed|long|short|int|char|double|const|_gap|\W|\d|%\S+)+$", re.S)
 FORMATS = {"STR_FMT": "%s", "DIALECT_FMT": "%u.%u", "PRIu64": "u", "PRIx64": "x", "PRId64": "d"}
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | ^[ \t]*\#(?:[^\n]*\\\n)*[^\n]* |

@@ -1,6 +1,7 @@
 #include "run/message.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,16 @@ void messages_fini(struct messages *m)
 	arena_fini(&m->arena);
 }
 
+/** Is all of @s as one of @patterns? */
+static bool is_like_any(struct str s, const char *const *patterns)
+{
+	for (; *patterns; patterns++)
+		if (str_glob(str_from(*patterns), s))
+			return true;
+	return false;
+}
+#define is_like(s, ...) is_like_any(s, (const char *const[]){__VA_ARGS__, NULL})
+
 // --- A line, taken apart
 
 /** "FILE:2:17-20: ERROR: text" or "FILE:2-4: ERROR: text" */
@@ -33,12 +44,10 @@ struct message {
 
 static bool take_number(struct str *s, unsigned *ret)
 {
-	size_t n = 0;
-	*ret = 0;
-	while (n < s->n && n < 9 && isdigit((unsigned char)s->p[n]))
-		*ret = *ret * 10 + (unsigned)(s->p[n++] - '0');
-	*s = str_from_offset(*s, n);
-	return n > 0;
+	uint64_t n;
+	bool good = str_take_number(s, &n) && n <= INT_MAX;
+	*ret = good ? (unsigned)n : 0;
+	return good;
 }
 
 static bool take_file(const struct messages *m, struct str *line, struct message *ret)
@@ -300,16 +309,11 @@ static bool follows_from_another(struct str text)
  */
 static struct str unknown_name(struct str text)
 {
-	static const char *const starts[] = {"Undefined ", "Unknown ",
-					     "Cannot resolve unknown type ", "Cannot cast to "};
-	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
-		if (!str_has_prefix(text, str_from(starts[i])))
-			continue;
-		size_t colon = str_find(text, ':'), quote = str_find(text, '"');
-		return trim_word(
-		    str_trim(str_from_offset(text, (colon < quote ? colon : quote) + 1)));
-	}
-	return STR("");
+	size_t colon = str_find(text, ':'), quote = str_find(text, '"');
+	if (!is_like(text, "Undefined *", "Unknown *", "Cannot resolve unknown type *",
+		     "Cannot cast to *"))
+		return STR("");
+	return trim_word(str_trim(str_from_offset(text, (colon < quote ? colon : quote) + 1)));
 }
 
 /**
@@ -369,8 +373,7 @@ static struct str find_name(const struct messages *m, struct str name)
 /** "Unknown function: foo" and "Unknown identifier: 'foo'" */
 static void note_spelling(struct messages *m, struct str text)
 {
-	bool is_it = str_has_prefix(text, STR("Unknown function")) ||
-		     str_has_prefix(text, STR("Unknown identifier"));
+	bool is_it = is_like(text, "Unknown function*", "Unknown identifier*");
 	struct str name = is_it ? unknown_name(text) : STR("");
 	struct str named = name.n ? find_name(m, name) : STR("");
 	const char *near = name.n && !named.n ? vocabulary_nearest(name) : NULL;
@@ -387,8 +390,7 @@ static const char lost_counts[] =
 static bool is_loss(struct str text)
 {
 	// The last: 0.17 has closed a descriptor of its own that was a probe's, which then saw nothing.
-	return str_has_prefix(text, STR("Map full")) || str_eqz(text, lost_counts) ||
-	       str_has_prefix(text, STR("failed to close perf event FDs"));
+	return is_like(text, "Map full*", lost_counts, "failed to close perf event FDs*");
 }
 
 static void report_error(struct messages *m, const struct diag_place *at, struct str text)
@@ -473,8 +475,7 @@ static void take_error(struct messages *m, const struct diag_place *at, struct s
 static void take_warning(struct messages *m, const struct diag_place *at, struct str text,
 			 bool is_ours)
 {
-	bool is_idle = is_ours || str_eqz(text, "Addrspace mismatch") ||
-		       str_eqz(text, "Return value discarded.");
+	bool is_idle = is_ours || is_like(text, "Addrspace mismatch", "Return value discarded.");
 	if (str_eqz(text, "File exists")) // of BPF_NOEXIST: 0.20 to 0.23 only have the error number
 		text = str_from(lost_counts);
 	m->has_loss |= is_loss(text);
@@ -514,10 +515,9 @@ static bool take_placed(struct messages *m, struct str line)
 	}
 	m->inner.text = STR("");
 	// The operands of a comparison that it has reported are in its text.
-	bool is_operand =
-	    str_has_prefix(msg.text, STR("left (")) || str_has_prefix(msg.text, STR("right ("));
-	bool is_earlier = str_has_prefix(msg.text, STR("This is the ")) ||
-			  str_eqz(msg.text, "Initial declaration"); // of the variable it is about
+	bool is_operand = is_like(msg.text, "left (*", "right (*");
+	// The place where the variable was declared.
+	bool is_earlier = is_like(msg.text, "This is the *", "Initial declaration");
 	if (is_origin && !m->last_hidden && at.file.n)
 		diag_note(m->diag, &at, "expanded from here");
 	else if (is_earlier && !m->last_hidden)
@@ -536,9 +536,8 @@ static bool take_placed(struct messages *m, struct str line)
 /** A message that is passed on as it is. */
 static void pass_on(struct messages *m, struct str line)
 {
-	bool is_warning = str_has_prefix(line, STR("WARNING: ")) ||
-			  // the second line of 0.23's, where it looked for kernel headers
-			  str_has_prefix(line, STR("modprobe kheaders "));
+	// The latter: the second line of 0.23's, where it looked for kernel headers.
+	bool is_warning = is_like(line, "WARNING: *", "modprobe kheaders *");
 	if (m->diag->quiet && is_warning)
 		return;
 	m->n_errors += str_has_prefix(line, STR("ERROR: "));
@@ -597,8 +596,7 @@ static bool take_rejected(struct messages *m, struct str line)
 	bool is_numbered = false;
 	struct strbuf lines = {0};
 	if (!all || !str_take(&line, STR("ERROR: ")) ||
-	    !(str_has_prefix(line, STR("Error loading ")) ||
-	      str_has_prefix(line, STR("Could not load "))))
+	    !is_like(line, "Error loading *", "Could not load *"))
 		return false;
 	for (size_t i = 0; i < all->list.n && !is_numbered; i++) {
 		const struct point *p = &all->list.v[i];
@@ -660,13 +658,6 @@ static bool hold_definition_message(struct messages *m, struct str line)
 	return true;
 }
 
-static bool starts_with_word(struct str line, const char *word)
-{
-	struct str w = str_from(word);
-	return str_has_prefix(line, w) && line.n > w.n &&
-	       (line.p[w.n] == ' ' || line.p[w.n] == '\t' || line.p[w.n] == '{');
-}
-
 /**
  * The line of @program (from 1) that is @line of "definitions.h", as bpftrace calls the C part of a
  * program; 0 when there is none. It hands the definitions and # lines to clang as one text of their own:
@@ -682,8 +673,9 @@ static unsigned find_definition_line(struct str program, unsigned line)
 		struct str text = str_trim(str_take_line(&program));
 		number++;
 		bool is_macro = str_has_prefix(text, STR("#"));
-		if (depth == 0 && !is_macro && !starts_with_word(text, "struct") &&
-		    !starts_with_word(text, "union") && !starts_with_word(text, "enum"))
+		if (depth == 0 && !is_macro &&
+		    !is_like(text, "struct *", "struct\t*", "struct{*", "union *", "union\t*",
+			     "union{*", "enum *", "enum\t*", "enum{*"))
 			continue;
 		if (++at == line)
 			return number;
@@ -776,25 +768,23 @@ static bool take_parse_error(struct messages *m, struct str line)
  */
 static bool is_noise(struct str line)
 {
-	if (str_contains(line, STR("couldn't set RLIMIT_MEMLOCK for bpftrace")) ||
-	    str_has_suffix(line, STR(": Addrspace is not set")) || // in its own code
-	    // It leaves out the losses of one processor.
-	    str_has_prefix(line, STR("WARNING: Total lost event count: ")) ||
-	    // Only kernel functions are meant, and one that cannot be traced is an error of its own.
-	    str_has_prefix(line, STR("WARNING: Could not read functions from ")) ||
-	    // bind/apart.h knows that there is a whole instruction.
-	    str_has_prefix(line, STR("WARNING: Could not determine instruction boundary for ")) ||
-	    // To keep the symbols of those that will have ended, which it does for names of files only.
-	    str_has_prefix(line, STR("WARNING: Unable to get pids for ")))
+	if (is_like(
+		line, "*couldn't set RLIMIT_MEMLOCK for bpftrace*",
+		"*: Addrspace is not set", // in its own code
+		// It leaves out the losses of one processor.
+		"WARNING: Total lost event count: *",
+		// Only kernel functions are meant, and one that cannot be traced is an error of its own.
+		"WARNING: Could not read functions from *",
+		// bind/apart.h knows that there is a whole instruction.
+		"WARNING: Could not determine instruction boundary for *",
+		// To keep the symbols of those that will have ended, which it does for names of files only.
+		"WARNING: Unable to get pids for *",
+		// 0.21 says so of every script, newer ones in other words of one that fails for want of them.
+		"WARNING: Could not find kernel headers in * or /lib/modules/*"))
 		return true;
-	// 0.21 says so of every script, newer ones in other words of one that fails for want of them.
-	if (str_has_prefix(line, STR("WARNING: Could not find kernel headers in ")) &&
-	    str_contains(line, STR(" or /lib/modules/")))
-		return true;
-	bool detach = str_has_prefix(line, STR("ERROR: failed to detach probe: u")) ||
-		      str_has_prefix(line, STR("WARNING: failed to detach probe: u")) ||
-		      (str_has_prefix(line, STR("open(")) &&
-		       str_contains(line, STR("/uprobe_events): No such file or directory")));
+	bool detach = is_like(line, "ERROR: failed to detach probe: u*",
+			      "WARNING: failed to detach probe: u*",
+			      "open(*/uprobe_events): No such file or directory)*");
 	return detach && access("/sys/kernel/tracing/uprobe_events", F_OK) != 0 &&
 	       access("/sys/kernel/debug/tracing/uprobe_events", F_OK) != 0;
 }
@@ -805,15 +795,13 @@ void messages_take(struct messages *m, struct str line)
 	    is_own_excerpt(m, line) || hold_definition_message(m, line) || take_hint(m, line))
 		return;
 	// Behind the messages of the last attempt, if that failed.
-	bool gives_up =
-	    str_eqz(line, "Clang parse error") ||
-	    str_has_prefix(line, STR("ERROR: Include headers with missing type definitions"));
+	bool gives_up = is_like(line, "Clang parse error",
+				"ERROR: Include headers with missing type definitions*");
 	if (gives_up)
 		report_definition_messages(m);
 	// What it says behind other errors tells nothing that was not known.
-	bool adds_nothing = !line.n || gives_up ||
-			    str_eqz(line, "ERROR: Loading BPF object(s) failed.") ||
-			    str_has_prefix(line, STR("Use --unsafe to force attachment"));
+	bool adds_nothing = gives_up || is_like(line, "", "ERROR: Loading BPF object(s) failed.",
+						"Use --unsafe to force attachment*");
 	if ((m->n_errors && adds_nothing) || take_rejected(m, line) || take_unplaced(m, line))
 		return;
 	pass_on(m, line);
