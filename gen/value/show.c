@@ -29,15 +29,7 @@ struct walk {
 	unsigned left; // values that may still be shown
 };
 
-/** Where a value is: in bits, counted as ctype_member does. */
-struct place {
-	struct ctype *type;
-	uint64_t off;	   /**< bytes */
-	uint64_t bit_off;  /**< of a bitfield */
-	unsigned bit_size; /**< 0: not a bitfield */
-};
-
-static void show(struct walk *w, const struct place *p);
+static void show(struct walk *w, const struct ctype_place *p);
 
 // --- what both outputs have in common
 
@@ -108,30 +100,22 @@ static unsigned __int128 read_bits(struct str bytes, uint64_t bit_off, unsigned 
 	unsigned __int128 v = 0;
 	bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 	if (is_little && bit_off % 8 == 0 && n % 8 == 0) {
-		const char *p = bytes.p + bit_off / 8;
-		uint32_t half;
-		uint64_t whole;
-		if (n == 32)
-			return memcpy(&half, p, sizeof(half)), half;
-		if (n == 64)
-			return memcpy(&whole, p, sizeof(whole)), whole;
-		memcpy(&v, p, n / 8);
+		memcpy(&v, bytes.p + bit_off / 8, n / 8);
 		return v;
 	}
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t at = bit_off + i;
 		unsigned char byte = (unsigned char)bytes.p[at / 8];
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-		v |= (unsigned __int128)(byte >> at % 8 & 1) << i;
-#else
-		v = v << 1 | (byte >> (7 - at % 8) & 1);
-#endif
+		if (is_little)
+			v |= (unsigned __int128)(byte >> at % 8 & 1) << i;
+		else
+			v = v << 1 | (byte >> (7 - at % 8) & 1);
 	}
 	return v;
 }
 
 /** The integer at @p, extended to 128 bits by the sign of its type; false when it is not there. */
-static bool read_integer(const struct walk *w, const struct place *p, bool is_signed,
+static bool read_integer(const struct walk *w, const struct ctype_place *p, bool is_signed,
 			 unsigned __int128 *ret)
 {
 	const struct ctype *t = p->type;
@@ -344,15 +328,19 @@ static bool is_plain_float(const struct ctype *t, const char *at)
 
 static void add_float(const char *at, size_t size, struct strbuf *out)
 {
-	float single = 0;
-	double full = 0;
-	long double wide = 0;
-	bool is_single = size == sizeof(single), is_wide = size == sizeof(wide);
-	memcpy(is_single ? (void *)&single : is_wide ? (void *)&wide : (void *)&full, at, size);
-	render_real(is_single ? single : is_wide ? wide : full, size, out);
+	union {
+		float single;
+		double full;
+		long double wide;
+	} v;
+	memcpy(&v, at, size);
+	render_real(size == sizeof(v.single) ? v.single
+		    : size == sizeof(v.full) ? v.full
+					     : v.wide,
+		    size, out);
 }
 
-static void show_float(struct walk *w, const struct place *p, const struct ctype *t)
+static void show_float(struct walk *w, const struct ctype_place *p, const struct ctype *t)
 {
 	const char *at = w->bytes.p + p->off;
 	if (p->bit_size || !is_there(w, p->off, t->size) || !is_plain_float(t, at)) {
@@ -392,7 +380,7 @@ static void add_string(struct walk *w, struct str s, bool is_cut)
 }
 
 /** A char array is a string up to its NUL; of one of other bytes the NULs at the end are omitted. */
-static void show_bytes(struct walk *w, const struct place *p, const struct ctype *t)
+static void show_bytes(struct walk *w, const struct ctype_place *p, const struct ctype *t)
 {
 	struct str s = str_slice(w->bytes, p->off, t->count);
 	size_t end = str_find(s, '\0');
@@ -407,7 +395,8 @@ static void show_bytes(struct walk *w, const struct place *p, const struct ctype
 }
 
 /** A member of 8 bytes, found by its path in the struct at @p. */
-static bool read_word(const struct walk *w, const struct place *p, struct str path, uint64_t *ret)
+static bool read_word(const struct walk *w, const struct ctype_place *p, struct str path,
+		      uint64_t *ret)
 {
 	struct ctype_place at;
 	struct str bad;
@@ -415,8 +404,9 @@ static bool read_word(const struct walk *w, const struct place *p, struct str pa
 	unsigned __int128 v;
 	if (!ctype_resolve(p->type, path, &at, &bad, &in) || at.bit_size || at.off > w->bytes.n)
 		return false;
-	struct place word = {.type = ctype_strip(at.type), .off = p->off + at.off};
-	if (!read_integer(w, &word, false, &v))
+	at.type = ctype_strip(at.type);
+	at.off += p->off;
+	if (!read_integer(w, &at, false, &v))
 		return false;
 	*ret = (uint64_t)v;
 	return true;
@@ -426,7 +416,7 @@ static bool read_word(const struct walk *w, const struct place *p, struct str pa
  * std::string and std::string_view of libstdc++. The text is known where it lies in the bytes, as
  * that of a short string does; of another one its length is.
  */
-static bool show_std_string(struct walk *w, const struct place *p, const struct ctype *t)
+static bool show_std_string(struct walk *w, const struct ctype_place *p, const struct ctype *t)
 {
 	bool is_view = str_has_prefix(t->name, STR("std::basic_string_view<char,"));
 	uint64_t at, n;
@@ -452,20 +442,20 @@ static bool show_std_string(struct walk *w, const struct place *p, const struct 
 // --- what has parts
 
 /** Where element @i of the array at @p is; false when nothing of it is there. */
-static bool find_element(const struct walk *w, const struct place *p, const struct ctype *t,
-			 uint64_t i, uint64_t size, struct place *ret)
+static bool find_element(const struct walk *w, const struct ctype_place *p, const struct ctype *t,
+			 uint64_t i, uint64_t size, struct ctype_place *ret)
 {
 	uint64_t at;
 	if (__builtin_mul_overflow(i, size, &at) || __builtin_add_overflow(at, p->off, &at))
 		return false;
-	*ret = (struct place){.type = t->of, .off = at};
+	*ret = (struct ctype_place){.type = t->of, .off = at};
 	return is_there(w, at, size ? 1 : 0);
 }
 
-static void show_array(struct walk *w, const struct place *p, const struct ctype *t)
+static void show_array(struct walk *w, const struct ctype_place *p, const struct ctype *t)
 {
 	uint64_t size, n = 0;
-	struct place element;
+	struct ctype_place element;
 	if (!t->has_count || !t->count || !ctype_size(t->of, &size)) {
 		add_missing(w); // its length is known to the program only
 		return;
@@ -490,21 +480,22 @@ static void show_array(struct walk *w, const struct place *p, const struct ctype
 }
 
 /** Where a member of the struct at @p is; false when nothing of it is there. */
-static bool find_member(const struct walk *w, const struct place *p, const struct ctype_member *m,
-			struct place *ret)
+static bool find_member(const struct walk *w, const struct ctype_place *p,
+			const struct ctype_member *m, struct ctype_place *ret)
 {
 	uint64_t size;
 	if (m->off > w->bytes.n || m->bit_off > w->bytes.n * 8)
 		return false;
-	*ret = (struct place){m->type, p->off + m->off, p->off * 8 + m->bit_off, m->bit_size};
+	*ret = (struct ctype_place){m->type, p->off + m->off, p->off * 8 + m->bit_off, m->bit_size,
+				    NULL};
 	// What has no size says itself that it is not there.
 	return !ctype_size(m->type, &size) || is_there(w, ret->off, size ? 1 : 0);
 }
 
-static bool show_members(struct walk *w, const struct place *p, const struct ctype *t);
+static bool show_members(struct walk *w, const struct ctype_place *p, const struct ctype *t);
 
 /** False: some of what belongs to the struct around it is not there. */
-static bool show_member(struct walk *w, const struct ctype_member *m, const struct place *at)
+static bool show_member(struct walk *w, const struct ctype_member *m, const struct ctype_place *at)
 {
 	struct ctype *t = ctype_strip(m->type);
 	if (m->is_base && t) {
@@ -531,11 +522,11 @@ static bool show_member(struct walk *w, const struct ctype_member *m, const stru
 }
 
 /** False: some are not there. */
-static bool show_members(struct walk *w, const struct place *p, const struct ctype *t)
+static bool show_members(struct walk *w, const struct ctype_place *p, const struct ctype *t)
 {
 	bool is_whole = true;
 	for (size_t i = 0; i < t->n_members; i++) {
-		struct place at;
+		struct ctype_place at;
 		if (!w->left)
 			return false;
 		if (find_member(w, p, &t->members[i], &at))
@@ -546,7 +537,7 @@ static bool show_members(struct walk *w, const struct place *p, const struct cty
 	return is_whole;
 }
 
-static void show_struct(struct walk *w, const struct place *p, struct ctype *t)
+static void show_struct(struct walk *w, const struct ctype_place *p, struct ctype *t)
 {
 	if (!ctype_complete(t)) {
 		add_missing(w);
@@ -563,7 +554,7 @@ static void show_struct(struct walk *w, const struct place *p, struct ctype *t)
 }
 
 /** A value that is one number. */
-static void show_scalar(struct walk *w, const struct place *p)
+static void show_scalar(struct walk *w, const struct ctype_place *p)
 {
 	struct ctype *t = p->type;
 	unsigned __int128 v;
@@ -583,7 +574,7 @@ static void show_scalar(struct walk *w, const struct place *p)
 }
 
 /** @p->type has no typedefs. */
-static void show_value(struct walk *w, const struct place *p)
+static void show_value(struct walk *w, const struct ctype_place *p)
 {
 	struct ctype *t = p->type;
 	switch (t->kind) {
@@ -610,9 +601,9 @@ static void show_value(struct walk *w, const struct place *p)
 	}
 }
 
-static void show(struct walk *w, const struct place *p)
+static void show(struct walk *w, const struct ctype_place *p)
 {
-	struct place bare = *p;
+	struct ctype_place bare = *p;
 	bare.type = ctype_strip(p->type);
 	if (bare.type && w->left && w->depth < MAX_DEPTH) {
 		w->left--;
@@ -636,7 +627,7 @@ static void show_memory(struct walk *w, const int64_t *numbers)
 	w->left = MAX_VALUES;
 	w->style = VALUE_MEMBER;
 	if (w->addr)
-		show(w, &(struct place){.type = w->value->type});
+		show(w, &(struct ctype_place){.type = w->value->type});
 	else if (w->j)
 		json_null(w->j, NULL);
 	else
@@ -647,7 +638,7 @@ static void show_memory(struct walk *w, const int64_t *numbers)
 static void show_number(struct walk *w, struct ctype *t, const int64_t *number)
 {
 	bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-	struct place p = {.type = t};
+	struct ctype_place p = {.type = t};
 	if (!is_little && t->size < sizeof(*number))
 		p.off = sizeof(*number) - t->size;
 	w->bytes = (struct str){(const char *)number, sizeof(*number)};
