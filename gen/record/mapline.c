@@ -11,7 +11,7 @@ struct mapline {
 	size_t n;
 	const struct map_known *open; // NULL: none
 	struct strbuf text;	      // its lines, each with its newline
-	struct strbuf starts;	      // a size_t for each entry: where it begins in the text
+	VEC(size_t) starts;	      // of its entries: where they begin in the text
 
 	// Of the last entry, as far as it has come:
 	unsigned n_open_lines; // so many lines may still tell more
@@ -43,7 +43,6 @@ struct mapline *mapline_new(const struct map_shape *maps, size_t n)
 void mapline_free(struct mapline *m)
 {
 	strbuf_fini(&m->text);
-	strbuf_fini(&m->starts);
 	arena_fini(&m->arena);
 	free(m);
 }
@@ -71,25 +70,13 @@ bool mapline_has_text(const struct mapline *m, struct str line)
 
 // --- lines
 
-static size_t n_entries(const struct mapline *m)
-{
-	return m->starts.n / sizeof(size_t);
-}
-
-static size_t start_of(const struct mapline *m, size_t i)
-{
-	size_t start;
-	memcpy(&start, m->starts.p + i * sizeof(start), sizeof(start));
-	return start;
-}
-
 /** The text of an entry; empty lines behind it are bpftrace's, except between strings. */
 static struct str entry_text(const struct mapline *m, size_t i)
 {
 	struct str all = strbuf_str(&m->text);
-	bool is_last = i + 1 == n_entries(m);
+	bool is_last = i + 1 == m->starts.n;
 	bool is_exact = !is_last && m->open->shape->value.how == VALUE_TEXT;
-	size_t start = start_of(m, i), end = is_last ? all.n : start_of(m, i + 1);
+	size_t start = m->starts.v[i], end = is_last ? all.n : m->starts.v[i + 1];
 	do
 		end--;
 	while (!is_exact && end > start && all.p[end - 1] == '\n');
@@ -101,7 +88,7 @@ static void look_again(struct mapline *m)
 {
 	struct mapentry e;
 	struct map_integer number;
-	m->is_whole = mapentry_split(m->open, entry_text(m, n_entries(m) - 1), &e);
+	m->is_whole = mapentry_split(m->open, entry_text(m, m->starts.n - 1), &e);
 	m->form = mapentry_form(m->open, &e);
 	m->has_value = e.value.n;
 	m->is_number =
@@ -126,8 +113,7 @@ static void add_line(struct mapline *m, struct str line)
 
 static void add_entry(struct mapline *m, struct str line)
 {
-	size_t start = m->text.n;
-	strbuf_add(&m->starts, &start, sizeof(start));
+	vec_push(&m->arena, &m->starts, m->text.n);
 	m->n_open_lines = 3;
 	m->is_whole = false;
 	add_line(m, line);
@@ -166,7 +152,7 @@ bool mapline_take(struct mapline *m, struct str line)
 		add_entry(m, line);
 		return true;
 	}
-	if (m->text.n - start_of(m, n_entries(m) - 1) > MAX_ENTRY ||
+	if (m->text.n - m->starts.v[m->starts.n - 1] > MAX_ENTRY ||
 	    (m->is_whole && !is_continued(m, line)))
 		return false;
 	add_line(m, line);
@@ -338,7 +324,7 @@ void mapline_json(struct mapline *m, const struct render *how, struct json *j)
 {
 	json_str(j, "map", m->open->shape->name);
 	json_open(j, "entries", '[');
-	for (size_t i = 0; i < n_entries(m); i++) {
+	for (size_t i = 0; i < m->starts.n; i++) {
 		struct mapentry e;
 		struct str text = entry_text(m, i);
 		// Without an end it is all there is.
@@ -352,7 +338,7 @@ void mapline_json(struct mapline *m, const struct render *how, struct json *j)
 	}
 	json_close(j, ']');
 	strbuf_clear(&m->text);
-	strbuf_clear(&m->starts);
+	m->starts.n = 0;
 	m->open = NULL;
 }
 

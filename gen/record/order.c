@@ -13,7 +13,7 @@ enum {
 	MAX_RUNS = 4096,
 	PERIODS = 10,	 // of ORDER_NS
 	MAX_CPUS = 8192, // of the kernel; a turn of one beyond is no turn
-	CHUNK = 16384,	 // bytes, at least: what has an arena of its own does not get more
+	CHUNK = 16384,	 // bytes, at least
 };
 
 /** In front of its bytes. */
@@ -25,7 +25,6 @@ struct piece {
 
 /** A part of a run: pieces one behind the other. */
 struct chunk {
-	struct arena memory; // its own
 	struct chunk *next;
 	size_t gone, n, cap; // bytes
 	char bytes[];
@@ -60,8 +59,7 @@ struct order {
 static struct chunk *free_chunk(struct chunk *c)
 {
 	struct chunk *next = c->next;
-	struct arena memory = c->memory;
-	arena_fini(&memory);
+	free(c);
 	return next;
 }
 
@@ -103,10 +101,9 @@ static void replace_root(struct order *o, struct run r)
 
 static struct chunk *add_chunk(struct order *o, size_t least)
 {
-	struct arena memory = {0};
 	size_t cap = least < CHUNK ? CHUNK : least;
-	struct chunk *c = arena_alloc(&memory, sizeof(*c) + cap);
-	*c = (struct chunk){.memory = memory, .cap = cap};
+	struct chunk *c = base_zalloc(sizeof(*c) + cap);
+	c->cap = cap;
 	o->n_bytes += cap;
 	return c;
 }
