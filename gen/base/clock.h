@@ -2,14 +2,20 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <stdint.h>
 #include <time.h>
+
+/** What @clock shows in ns; 0 if there is no such clock. */
+static inline int64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+	return clock_gettime(clock, &t) == 0 ? t.tv_sec * INT64_C(1000000000) + t.tv_nsec : 0;
+}
 
 /** CLOCK_MONOTONIC in ms. */
 static inline unsigned long clock_ms(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (unsigned long)t.tv_sec * 1000 + (unsigned long)t.tv_nsec / 1000000;
+	return (unsigned long)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 #endif

@@ -216,8 +216,9 @@ static void find_attachable(struct listing *l, const struct probes_file *f,
 	if (!is_whole(l) && !l->bpftrace && attachable_by_all(p, &x->args))
 		return;
 	struct bpftrace bt;
+	struct diag silent = {0};
 	if (!l->version && !l->has_no_version &&
-	    bpftrace_find(l->arena, l->diag, l->bpftrace, !l->bpftrace, &bt) == 0)
+	    bpftrace_find(l->arena, l->bpftrace ? l->diag : &silent, l->bpftrace, true, &bt) == 0)
 		l->version = bt.version;
 	l->has_no_version = !l->version;
 	x->bpftrace = l->version;

@@ -101,10 +101,7 @@ static void note_others(struct diag *d, const struct expansion *x, size_t n)
 /** CLOCK_REALTIME - the clock of nsecs, in ns: that of all versions goes on while the machine sleeps. */
 static int64_t clock_offset(void)
 {
-	struct timespec real, boot;
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	return (int64_t)(real.tv_sec - boot.tv_sec) * 1000000000 + real.tv_nsec - boot.tv_nsec;
+	return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 }
 
 /** "usdt:app:query", "uprobe:main", "interval:s:1": an attach point without its file. */
@@ -825,7 +822,8 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 	struct bpftrace bt;
 	struct privilege own;
 	d->quiet = o->run.quiet;
-	int status = bpftrace_find(a, d, o->bpftrace, o->no_run, &bt);
+	struct diag silent = {0};
+	int status = bpftrace_find(a, o->no_run ? &silent : d, o->bpftrace, true, &bt);
 	if (status && !o->no_run)
 		return status;
 	if (status) // printing a program needs no bpftrace

@@ -162,7 +162,7 @@ static const char *find_obstacle(struct arena *a, unsigned *version)
 	struct diag d = {.log = &log};
 	struct bpftrace bt;
 	struct privilege may;
-	if (bpftrace_find(a, &d, NULL, false, &bt) != 0)
+	if (bpftrace_find(a, &d, NULL, true, &bt) != 0)
 		return log.messages.n ? str_dup(a, log.messages.v[0].text)
 				      : "bpftrace is not installed";
 	*version = bt.version;

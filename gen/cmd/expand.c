@@ -172,7 +172,7 @@ int expand_read_options(const struct cmd_options *options, const char *purpose, 
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req)
 {
 	struct bpftrace bt;
-	if (!req->given.version && bpftrace_find(a, d, NULL, true, &bt) == 0)
+	if (!req->given.version && bpftrace_find(a, &(struct diag){0}, NULL, true, &bt) == 0)
 		req->given.version = bt.version;
 	bpftrace_note_newer(d, req->given.version);
 	req->given.is_any_version = !req->given.version;

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <sys/timex.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "record/stamp.h"
 
@@ -20,11 +20,9 @@ void header_write(const struct header *h, struct strbuf *out)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	struct stamp stamp = {.offset = h->offset};
-	struct timespec t;
 	struct json j = {.out = out};
 	gethostname(host, sizeof(host) - 1);
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	int64_t ns = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	int64_t ns = clock_ns(CLOCK_BOOTTIME);
 	json_open(&j, NULL, '{');
 	json_open(&j, "capture", '{');
 	json_str(&j, "host", str_from(host));

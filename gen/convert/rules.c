@@ -98,9 +98,7 @@ bool rules_expand(struct str text, const struct fields *f, const struct capture_
 		  struct strbuf *out)
 {
 	while (text.n) {
-		size_t open = str_find(text, '{');
-		strbuf_adds(out, str_slice(text, 0, open));
-		text = str_from_offset(text, open + 1);
+		strbuf_adds(out, str_take_until(&text, '{'));
 		size_t close = str_find(text, '}');
 		if (close == text.n) // no more braces
 			return true;

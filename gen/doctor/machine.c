@@ -337,7 +337,7 @@ static void examine_bpftrace(struct machine *m, int found)
 
 void machine_examine(struct machine *m)
 {
-	int found = bpftrace_try(m->out->arena, m->bpftrace, &m->found);
+	int found = bpftrace_find(m->out->arena, &(struct diag){0}, m->bpftrace, false, &m->found);
 	struct str status;
 	if (!proc_read_other(m->out->arena, m->procfs, "self/status", &status))
 		return finding_add(m->out, FINDING_ERROR, "proc",

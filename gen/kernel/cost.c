@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/map.h"
 #include "kernel/bpfobject.h"
@@ -30,13 +30,6 @@ struct opening {
 	struct btf *btf; // of the program before, mostly that of all
 	uint32_t btf_id;
 };
-
-static uint64_t time_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 bool cost_begin(struct arena *a, struct cost *c)
 {
@@ -180,7 +173,7 @@ static bool take_program(void *ctx, int fd)
 static void read_programs(struct cost *c)
 {
 	c->before = c->now;
-	c->now = time_ns();
+	c->now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < c->probes.n; i++) {
 		c->probes.v[i].before = c->probes.v[i].sum;
 		c->probes.v[i].sum = (struct cost_sum){0};

@@ -14,9 +14,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "process/proc.h"
 
 enum {
@@ -46,13 +46,6 @@ void trapcost_stepped_site(void);
 SITE("trapcost_emulated_site", "nop");
 SITE("trapcost_stepped_site", STEPPED);
 
-static uint64_t time_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static int compare(const void *x, const void *y)
 {
 	double a = *(const double *)x, b = *(const double *)y;
@@ -67,9 +60,9 @@ static double median_ns(void (*hit)(void), bool is_cold)
 	for (int i = 0; i < HITS; i++) {
 		for (size_t at = 0; is_cold && at < CACHE; at += 64)
 			*(volatile unsigned char *)&memory[at] += 1;
-		uint64_t from = time_ns();
+		uint64_t from = (uint64_t)clock_ns(CLOCK_MONOTONIC);
 		hit();
-		ns[i] = (double)(time_ns() - from);
+		ns[i] = (double)((uint64_t)clock_ns(CLOCK_MONOTONIC) - from);
 	}
 	qsort(ns, HITS, sizeof(*ns), compare);
 	return ns[HITS / 2];

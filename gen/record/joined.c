@@ -10,9 +10,8 @@ enum { MAX_TEXT = 65536, MAX_FIELDS = 4096 };
 /** A record like any other, but for being made of several. */
 struct joined_line {
 	struct arena arena;
-	bool has_head;
-	struct record record;
-	struct shape shape; // of `record`: MARK until there is a piece that has another
+	struct record record; // its shape: NULL when nothing is known of it
+	struct shape shape;   // of `record`: MARK until there is a piece that has another
 	VEC(struct shape_field) fields;
 	VEC(int64_t) numbers;
 	VEC(struct str) texts;
@@ -47,7 +46,7 @@ static void end_line(struct joined *j, size_t i)
 	shape_make_keys(&l->arena, &l->shape);
 	l->record.numbers = l->numbers.v;
 	l->record.texts = l->texts.v;
-	j->put(j->ctx, l->has_head ? &l->record : NULL, strbuf_str(&l->text));
+	j->put(j->ctx, l->record.shape ? &l->record : NULL, strbuf_str(&l->text));
 	free_line(l);
 }
 
@@ -65,7 +64,6 @@ static void begin_line(struct joined *j, const struct record *r)
 	if (j->n == JOINED_MAX)
 		end_line(j, 0);
 	struct joined_line *l = base_new(struct joined_line);
-	l->has_head = r != NULL;
 	if (r) {
 		joined_copy_head(&l->arena, r, &l->record);
 		l->shape = (struct shape){.style = SHAPE_MARK,
@@ -91,9 +89,9 @@ static size_t find_line(const struct joined *j, const struct record *r)
 	for (; i < j->n; i++) {
 		const struct joined_line *l = j->lines[i];
 		struct str begun = l->record.probe;
-		if (!r && !l->has_head)
+		if (!r && !l->record.shape)
 			break;
-		if (r && l->has_head && l->record.tid == r->tid && l->record.cpu == r->cpu &&
+		if (r && l->record.shape && l->record.tid == r->tid && l->record.cpu == r->cpu &&
 		    (str_eq(begun, r->probe) || (!is_timer(begun) && !is_timer(r->probe))))
 			break;
 	}

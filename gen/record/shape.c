@@ -3,20 +3,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/random.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 
 /** A number that no string of a traced program can contain. */
 static uint64_t make_nonce(void)
 {
 	uint64_t n = 0;
-	struct timespec real, mono;
 	if (getrandom(&n, sizeof(n), 0) == (ssize_t)sizeof(n))
 		return n;
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	return (uint64_t)mono.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)real.tv_nsec;
+	return (uint64_t)clock_ns(CLOCK_MONOTONIC) * 0x9e3779b97f4a7c15u ^
+	       (uint64_t)clock_ns(CLOCK_REALTIME);
 }
 
 void shapes_init(struct shapes *s, struct arena *a, bool has_head)

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "record/calltree.h"
 #include "record/joined.h"
@@ -680,15 +680,13 @@ void writer_take(struct writer *w, struct str bytes, struct strbuf *out)
 
 void writer_idle(struct writer *w, struct strbuf *out)
 {
-	struct timespec now; // as events have it
 	w->out = out;
 	add_blank_lines(w);
 	decode_idle(&w->decoder);
 	end_map(w);
 	end_buckets(w);
 	w->in_strings = false;
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	int64_t settled = now.tv_sec * INT64_C(1000000000) + now.tv_nsec - STILL_COMING_NS;
+	int64_t settled = clock_ns(CLOCK_BOOTTIME) - STILL_COMING_NS; // as events have it
 	if (w->order)
 		order_flush(w->order, settled, out);
 	if (w->calls)

@@ -32,9 +32,7 @@ static const char *search_path(struct arena *a, const char *name)
 	const char *path_variable = getenv("PATH");
 	struct str dirs = str_from(path_variable ? path_variable : DEFAULT_PATH);
 	while (dirs.n) {
-		size_t colon = str_find(dirs, ':');
-		struct str dir = str_slice(dirs, 0, colon);
-		dirs = str_from_offset(dirs, colon + 1);
+		struct str dir = str_take_until(&dirs, ':');
 		const char *path = arena_printf(a, STR_FMT "/%s", STR_ARG(dir), name);
 		// Empty and relative entries mean the current directory: not as root.
 		if (str_has_prefix(dir, STR("/")) && is_program(path))
@@ -149,8 +147,8 @@ static struct str ask_version(struct arena *a, const char *path, bool may_recall
 	return line;
 }
 
-static int find(struct arena *a, struct diag *d, const char *wanted, bool may_recall,
-		struct bpftrace *ret)
+int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool may_recall,
+		  struct bpftrace *ret)
 {
 	*ret = (struct bpftrace){0};
 	if (!wanted || !*wanted)
@@ -180,18 +178,6 @@ static int find(struct arena *a, struct diag *d, const char *wanted, bool may_re
 	diag_error(d, NULL, "%s --version reports no bpftrace version: \"" STR_FMT "\"", ret->path,
 		   STR_ARG(line));
 	return RUN_NOT_RUNNABLE;
-}
-
-int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
-		  struct bpftrace *ret)
-{
-	struct diag silent = {0};
-	return find(a, quiet ? &silent : d, wanted, true, ret);
-}
-
-int bpftrace_try(struct arena *a, const char *wanted, struct bpftrace *ret)
-{
-	return find(a, &(struct diag){0}, wanted, false, ret);
 }
 
 void bpftrace_note_newer(struct diag *d, unsigned version)

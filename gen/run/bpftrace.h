@@ -23,12 +23,11 @@ struct bpftrace {
 /**
  * Finds bpftrace: @wanted if not NULL, else $BTGEN_BPFTRACE, else the one that configure was given,
  * else $PATH. Its version is remembered until the next boot, for as long as it is the same file, in
- * $XDG_RUNTIME_DIR or /run, if only this user can write there. Returns 0, or RUN_NOT_FOUND / RUN_NOT_RUNNABLE after reporting why (not when @quiet).
+ * $XDG_RUNTIME_DIR or /run, if only this user can write there. Returns 0, or RUN_NOT_FOUND / RUN_NOT_RUNNABLE after reporting why.
+ * Not @may_recall: it is run even where a version that is remembered would do: does it run at all?
  */
-int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool quiet,
+int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool may_recall,
 		  struct bpftrace *ret);
-/** The same, quiet; and it is run, where a version that is remembered would do: does it run at all? */
-int bpftrace_try(struct arena *a, const char *wanted, struct bpftrace *ret);
 /** A version that nobody has measured is treated as DIALECT_NEWEST, and this says so. */
 void bpftrace_note_newer(struct diag *d, unsigned version);
 

@@ -158,11 +158,9 @@ static bool is_named(const struct point *p, struct str text, bool *is_numbered)
 {
 	bool is_it = false;
 	while (text.n) {
-		size_t n = str_find(text, ' ');
 		unsigned number = 0;
-		is_it |= is_match(p->text, trim_word(str_slice(text, 0, n)), &number);
+		is_it |= is_match(p->text, trim_word(str_take_until(&text, ' ')), &number);
 		*is_numbered |= number && number == p->number;
-		text = str_from_offset(text, n + 1);
 	}
 	return is_it;
 }

@@ -232,10 +232,8 @@ static bool is_idle(const struct runner *r)
 static int64_t worked_ns(pid_t bpftrace)
 {
 	clockid_t clock;
-	struct timespec t = {0};
-	if (clock_getcpuclockid(bpftrace, &clock) != 0 || clock_gettime(clock, &t) != 0)
-		t = (struct timespec){0};
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec + (int64_t)clock_ms() * (1000000 / 10);
+	int64_t own = clock_getcpuclockid(bpftrace, &clock) == 0 ? clock_ns(clock) : 0;
+	return own + clock_ns(CLOCK_MONOTONIC) / 10;
 }
 
 /** A file that is whole at any time: each piece is lines, with @tail behind it. */

@@ -250,16 +250,6 @@ bool spawn_held(struct arena *a, struct diag *d, const char *command, struct spa
 
 // --- what the command starts
 
-/** The name of the executable that is held; empty when it cannot be read. */
-static struct str exe_name(const struct spawned *s)
-{
-	struct str path = proc_exe(s->arena, PROCFS, s->target);
-	size_t start = path.n;
-	while (start && path.p[start - 1] != '/')
-		start--;
-	return str_from_offset(path, start);
-}
-
 bool spawn_is_wrapper(const struct spawned *s)
 {
 	static const char *const wrappers[] = {
@@ -267,7 +257,7 @@ bool spawn_is_wrapper(const struct spawned *s)
 	    "numactl", "prlimit", "runuser", "setpriv", "setsid",  "stdbuf", "su",
 	    "sudo",    "taskset", "time",    "timeout", "unshare", NULL};
 	static const char *const shells[] = {"bash", "dash", "ksh", "sh", "zsh", NULL};
-	struct str comm, args, exe = exe_name(s);
+	struct str comm, args, exe = proc_exe_name(s->arena, PROCFS, s->target);
 	if (!proc_read(s->arena, PROCFS, s->target, "comm", &comm) ||
 	    !proc_read(s->arena, PROCFS, s->target, "cmdline", &args))
 		return false;

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/vec.h"
 #include "value/perfmap.h"
@@ -16,7 +16,7 @@
 enum {
 	MAX_FILES = 256,     // each holds a descriptor
 	MAX_MODULES = 65536, // vm.max_map_count, and more than any process needs
-	LOOK_AGAIN_US = 1000000,
+	LOOK_AGAIN_NS = 1000000000,
 	MISSED_SHARE = 10, // of the time, at most, looking for what is not known takes a tenth
 };
 
@@ -53,15 +53,8 @@ struct codename {
 	VEC(struct file *) files;
 	VEC(struct module) modules;
 	struct perfmap jit;
-	uint64_t looked_at, look_took; // us
+	int64_t looked_at, look_took; // ns
 };
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 static struct file *find_file(struct codename *c, const struct proc_file *f)
 {
@@ -110,7 +103,7 @@ static void look_again(struct codename *c)
 {
 	struct arena a = {0};
 	struct proc *p;
-	uint64_t start = now_us();
+	int64_t start = clock_ns(CLOCK_MONOTONIC);
 	if (proc_open(&a, &c->quiet, c->proc->procfs, c->proc->pid, &p)) {
 		bool is_same = p->start_time == c->proc->start_time;
 		// One that is just ending has no memory.
@@ -122,7 +115,7 @@ static void look_again(struct codename *c)
 	}
 	perfmap_read(&c->jit);
 	arena_fini(&a);
-	c->looked_at = now_us();
+	c->looked_at = clock_ns(CLOCK_MONOTONIC);
 	c->look_took = c->looked_at - start;
 }
 
@@ -245,11 +238,8 @@ static struct str add_place(struct codename *c, const struct module *m, const st
 	if (!site.line)
 		return str_printf(c->arena, STR_FMT " (0x%" PRIx64 ")", STR_ARG(s->name),
 				  s->addr + m->bias);
-	struct str file = site.file;
-	while (str_find(file, '/') < file.n)
-		file = str_from_offset(file, str_find(file, '/') + 1);
-	return str_printf(c->arena, STR_FMT " (" STR_FMT ":%u)", STR_ARG(s->name), STR_ARG(file),
-			  site.line);
+	return str_printf(c->arena, STR_FMT " (" STR_FMT ":%u)", STR_ARG(s->name),
+			  STR_ARG(str_base(site.file)), site.line);
 }
 
 struct codename *codename_open(struct arena *a, struct diag *d, struct proc *proc)
@@ -260,15 +250,15 @@ struct codename *codename_open(struct arena *a, struct diag *d, struct proc *pro
 	perfmap_init(&c->jit, d, proc);
 	add_modules(c, proc);
 	perfmap_read(&c->jit);
-	c->looked_at = now_us();
+	c->looked_at = clock_ns(CLOCK_MONOTONIC);
 	return c;
 }
 
 struct str codename_find(struct codename *c, uint64_t addr)
 {
 	struct str name = find(c, addr);
-	uint64_t age = now_us() - c->looked_at;
-	if (age < (name.n ? LOOK_AGAIN_US : MISSED_SHARE * c->look_took))
+	int64_t age = clock_ns(CLOCK_MONOTONIC) - c->looked_at;
+	if (age < (name.n ? LOOK_AGAIN_NS : MISSED_SHARE * c->look_took))
 		return name;
 	look_again(c);
 	return find(c, addr);
@@ -288,7 +278,7 @@ struct str codename_find_distinct(struct codename *c, uint64_t addr)
 
 bool codename_add_variable(struct codename *c, uint64_t addr, struct strbuf *out)
 {
-	if (now_us() - c->looked_at >= MISSED_SHARE * c->look_took)
+	if (clock_ns(CLOCK_MONOTONIC) - c->looked_at >= MISSED_SHARE * c->look_took)
 		look_again(c); // the heap may be where a library was a moment ago
 	const struct module *m;
 	const struct symbol *s = find_in_files(c, addr, &m);
@@ -324,8 +314,7 @@ void codename_close(struct codename *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->files.n; i++) {
+	for (size_t i = 0; i < c->files.n; i++)
 		img_close(c->files.v[i]->img);
-	}
 	perfmap_fini(&c->jit);
 }
