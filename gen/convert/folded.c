@@ -99,27 +99,12 @@ static bool read_key(struct folded *f, struct str parts)
 	return stack.n && f->line.n;
 }
 
-/** A number, or of stats() the total. */
-static bool read_value(struct str key, struct str value, int64_t *ret)
-{
-	if (str_eqz(key, "stats"))
-		return jsonread_integer(jsonread_get(value, "total"), ret);
-	return str_eqz(key, "value") && jsonread_integer(value, ret);
-}
-
 static void take_entry(struct folded *f, struct str map, struct str entry)
 {
-	struct jsonread r = jsonread_of(entry);
-	struct str key, value;
-	bool has_stack = false, has_number = false;
-	int64_t n = 0;
-	jsonread_open(&r, '{');
-	while (jsonread_member(&r, &key, &value))
-		if (str_eqz(key, "key"))
-			has_stack = read_key(f, value);
-		else
-			has_number |= read_value(key, value, &n);
-	if (has_stack && has_number && n > 0)
+	struct str stats = jsonread_get(entry, "stats");
+	struct str number = stats.n ? jsonread_get(stats, "total") : jsonread_get(entry, "value");
+	int64_t n;
+	if (read_key(f, jsonread_get(entry, "key")) && jsonread_integer(number, &n) && n > 0)
 		count(f, map, n);
 }
 
@@ -174,31 +159,25 @@ static bool take_line(void *state, const struct capture_line *l, struct strbuf *
 {
 	struct folded *f = state;
 	(void)out; // all of it comes at the end
-	struct jsonread r = jsonread_of(l->map.n ? l->entries : l->fields);
-	struct str key, value;
+	struct jsonread entries = jsonread_of(l->entries);
+	struct str entry;
 	f->has_loss |= l->lost.n > 0;
 	if (l->capture.n)
 		f->has_calls = str_contains(l->capture, STR("\"script\": \"--calls\""));
+	if (f->wanted && !str_eqz(l->map, f->wanted))
+		return true;
 	if (l->map.n) {
-		if (f->wanted && !str_eqz(l->map, f->wanted))
-			return true;
-		jsonread_open(&r, '[');
-		while (jsonread_element(&r, &value))
-			take_entry(f, l->map, value);
+		jsonread_open(&entries, '[');
+		while (jsonread_element(&entries, &entry))
+			take_entry(f, l->map, entry);
 		return true;
 	}
-	if (f->wanted || !l->fields.n)
-		return true;
-	if (f->has_calls)
+	if (f->has_calls && l->fields.n)
 		take_call(f, l);
-	jsonread_open(&r, '{');
-	while (jsonread_member(&r, &key, &value))
-		if (str_eqz(key, "ustack") && value.p[0] == '[') {
-			strbuf_clear(&f->line);
-			add_stack(f, value);
-			if (f->line.n)
-				count(f, STR(""), 1);
-		}
+	strbuf_clear(&f->line);
+	add_stack(f, jsonread_get(l->fields, "ustack"));
+	if (f->line.n)
+		count(f, STR(""), 1);
 	return true;
 }
 

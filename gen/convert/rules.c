@@ -57,27 +57,25 @@ bool rules_read(struct arena *a, struct str capture, struct rules *ret)
 	return jsonread_is_done(&list);
 }
 
-void fields_read(struct str object, struct fields *ret)
+/** Empty: there is none of that name. */
+static struct str find_field(const struct capture_line *l, struct str name)
 {
-	struct jsonread r = jsonread_of(object);
-	ret->n = 0;
-	if (!object.n || !jsonread_open(&r, '{'))
-		return;
-	while (ret->n < sizeof(ret->list) / sizeof(ret->list[0]) &&
-	       jsonread_member(&r, &ret->list[ret->n].key, &ret->list[ret->n].value))
-		ret->n++;
+	struct jsonread r = jsonread_of(l->fields);
+	struct str key, value;
+	jsonread_open(&r, '{');
+	while (jsonread_member(&r, &key, &value))
+		if (str_eq(key, name))
+			return value;
+	return STR("");
 }
 
 /** Also what each record has: pid, tid, cpu, comm, probe, text. False: there is none of that name. */
-static bool find_field(const struct fields *f, const struct capture_line *l, struct str key,
-		       struct strbuf *out)
+static bool add_field(const struct capture_line *l, struct str key, struct strbuf *out)
 {
-	for (size_t i = 0; i < f->n; i++)
-		if (str_eq(f->list[i].key, key)) {
-			strbuf_adds(out, capture_words(f->list[i].value));
-			return true;
-		}
-	if (str_eqz(key, "text"))
+	struct str value = find_field(l, key);
+	if (value.n)
+		strbuf_adds(out, capture_words(value));
+	else if (str_eqz(key, "text"))
 		strbuf_adds(out, capture_words(l->text));
 	else if (str_eqz(key, "comm"))
 		strbuf_adds(out, l->comm);
@@ -94,32 +92,26 @@ static bool find_field(const struct fields *f, const struct capture_line *l, str
 	return true;
 }
 
-bool rules_expand(struct str text, const struct fields *f, const struct capture_line *l,
-		  struct strbuf *out)
+bool rules_expand(struct str text, const struct capture_line *l, struct strbuf *out)
 {
 	while (text.n) {
 		strbuf_adds(out, str_take_until(&text, '{'));
 		size_t close = str_find(text, '}');
 		if (close == text.n) // no more braces
 			return true;
-		if (!find_field(f, l, str_slice(text, 0, close), out))
+		if (!add_field(l, str_slice(text, 0, close), out))
 			return false;
 		text = str_from_offset(text, close + 1);
 	}
 	return true;
 }
 
-bool rules_duration(const struct rule *rule, const struct fields *f, int64_t *ret)
+bool rules_duration(const struct rule *rule, const struct capture_line *l, int64_t *ret)
 {
 	const int64_t most = INT64_C(1000000000) * 1000000000; // 31 years
-	for (size_t i = 0; i < f->n; i++) {
-		if (!str_eq(f->list[i].key, rule->lasting))
-			continue;
-		if (!jsonread_integer(f->list[i].value, ret) || *ret < 0 ||
-		    *ret > most / rule->unit)
-			return false;
-		*ret *= rule->unit;
-		return true;
-	}
-	return false;
+	if (!jsonread_integer(find_field(l, rule->lasting), ret) || *ret < 0 ||
+	    *ret > most / rule->unit)
+		return false;
+	*ret *= rule->unit;
+	return true;
 }

@@ -35,22 +35,12 @@ struct rules {
 /** @capture: the object of a capture's first line. False: it has no such tracks. */
 bool rules_read(struct arena *a, struct str capture, struct rules *ret);
 
-/** The fields of a record, taken apart once. */
-struct fields {
-	struct {
-		struct str key, value;
-	} list[64]; /**< what is beyond is not found by name */
-	size_t n;
-};
-
-void fields_read(struct str object, struct fields *ret);
 /**
- * Adds @text with each {FIELD} as capture_words() has it, also of what each record has: pid, tid, cpu,
+ * Adds @text with each {FIELD} of @l as capture_words() has it, also of what each record has: pid, tid, cpu,
  * comm, probe, text. False when one of them is missing.
  */
-bool rules_expand(struct str text, const struct fields *f, const struct capture_line *l,
-		  struct strbuf *out);
+bool rules_expand(struct str text, const struct capture_line *l, struct strbuf *out);
 /** How long it took, in ns; false when the record does not say. */
-bool rules_duration(const struct rule *rule, const struct fields *f, int64_t *ret);
+bool rules_duration(const struct rule *rule, const struct capture_line *l, int64_t *ret);
 
 #endif

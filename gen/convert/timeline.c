@@ -71,7 +71,6 @@ struct timeline {
 	struct map tracks[N_OF]; /**< by TID, and by name */
 	int64_t last;		 /**< time of the last record */
 	uint64_t n_late;
-	struct fields fields;
 	struct strbuf name, by, args;
 	struct strbuf trigger; /**< of --keep: why the capture ends where it does; mostly empty */
 };
@@ -349,9 +348,8 @@ static bool follow(struct timeline *t, const struct rule *rule, const struct cap
 	int64_t lasted = 0;
 	strbuf_clear(&t->by);
 	strbuf_clear(&t->name);
-	if (!rules_expand(rule->by, &t->fields, l, &t->by) ||
-	    !rules_expand(rule->name, &t->fields, l, &t->name) ||
-	    (rule->kind == RULE_SLICE && !rules_duration(rule, &t->fields, &lasted)))
+	if (!rules_expand(rule->by, l, &t->by) || !rules_expand(rule->name, l, &t->name) ||
+	    (rule->kind == RULE_SLICE && !rules_duration(rule, l, &lasted)))
 		return false;
 	if (rule->kind == RULE_CALL)
 		return true;
@@ -467,8 +465,6 @@ static void take_record(struct timeline *t, const struct capture_line *l, struct
 	struct track *thread = thread_of(t, l, out);
 	struct str args = args_of(t, l), name = probe->call ? probe->call->name : probe->name;
 	bool is_shown = false, is_end = probe->verb == VERB_END;
-	if (probe->rules.n)
-		fields_read(l->fields, &t->fields);
 	for (size_t i = 0; i < probe->rules.n; i++) {
 		struct rule *rule = &t->rules.list.v[probe->rules.v[i]];
 		bool has = follow(t, rule, l, thread, args, out);
@@ -495,13 +491,13 @@ static void take_record(struct timeline *t, const struct capture_line *l, struct
 		    out);
 }
 
-/** A number, beyond 2^53 a string of its digits; empty: it is none. */
+/** A number, beyond 2^53 a string of its digits; empty: @value is none. */
 static struct str digits_of(struct str value)
 {
 	int64_t number;
 	uint64_t large;
 	struct str inside = jsonread_inside(value);
-	if (value.p[0] == '-' || (value.p[0] >= '0' && value.p[0] <= '9'))
+	if (value.n && (value.p[0] == '-' || (value.p[0] >= '0' && value.p[0] <= '9')))
 		return value;
 	bool is_digits = inside.n && inside.p[0] != '0' && inside.p[0] != ' ' &&
 			 inside.p[0] != '+' &&
@@ -512,22 +508,15 @@ static struct str digits_of(struct str value)
 /** The name and the number of a map's entry, empty where it has none: {"key": ["a", 4], "value": 17}. */
 static struct str read_entry(struct timeline *t, struct str entry)
 {
-	struct jsonread r = jsonread_of(entry);
-	struct str key, value, part, number = {0};
+	struct jsonread parts = jsonread_of(jsonread_get(entry, "key"));
+	struct str part;
 	strbuf_clear(&t->name);
-	jsonread_open(&r, '{');
-	while (jsonread_member(&r, &key, &value)) {
-		struct jsonread parts = jsonread_of(value);
-		if (str_eqz(key, "value"))
-			number = digits_of(value);
-		if (!str_eqz(key, "key") || !jsonread_open(&parts, '['))
-			continue;
-		while (jsonread_element(&parts, &part)) {
-			strbuf_addz(&t->name, t->name.n ? ", " : "");
-			strbuf_adds(&t->name, capture_words(part));
-		}
+	jsonread_open(&parts, '[');
+	while (jsonread_element(&parts, &part)) {
+		strbuf_addz(&t->name, t->name.n ? ", " : "");
+		strbuf_adds(&t->name, capture_words(part));
 	}
-	return number;
+	return digits_of(jsonread_get(entry, "value"));
 }
 
 /** A map that was printed on the way, where it is of numbers. */

@@ -274,12 +274,11 @@ static size_t count_started(struct str s, struct str start)
  */
 static enum found look_quoted(struct str behind)
 {
-	size_t n = 0;
-	while (n < behind.n && behind.p[n] >= '0' && behind.p[n] <= '9')
-		n++;
-	if (n + 1 >= behind.n)
+	uint64_t number;
+	str_take_number(&behind, &number);
+	if (behind.n < 2)
 		return HALF;
-	return behind.p[n + 1] == '%' || behind.p[n + 1] == '\\' ? WHOLE : NONE;
+	return behind.p[1] == '%' || behind.p[1] == '\\' ? WHOLE : NONE;
 }
 
 /** Where in @line, from @at on, the next START is that may be a record's; else the line's end. */
