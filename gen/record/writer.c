@@ -160,11 +160,14 @@ static void end_json(struct writer *w, const struct record *r, struct json *j)
 	put(w, r);
 }
 
-static void put_json(struct writer *w, const struct record *r, struct str text)
+/** @fields: an object; empty: those of @r. */
+static void put_json(struct writer *w, const struct record *r, struct str text, struct str fields)
 {
 	struct json j = begin_json(w, r);
 	json_bytes(&j, "text", text);
-	if (r && r->shape->style != SHAPE_MARK)
+	if (fields.n)
+		strbuf_adds(json_value(&j, "fields"), fields);
+	else if (r && r->shape->style != SHAPE_MARK)
 		render_record_json(&w->config.render, r, &j);
 	end_json(w, r, &j);
 }
@@ -213,7 +216,7 @@ static void put_whole(void *ctx, const struct record *r, struct str text)
 	if (str_has_suffix(text, STR("\n")))
 		text.n--;
 	if (w->config.json)
-		put_json(w, r, text);
+		put_json(w, r, text, STR(""));
 	else
 		put_text(w, r, text);
 }
@@ -226,10 +229,7 @@ static void put_call(void *ctx, const struct record *r, struct str text, struct 
 		return;
 	w->n_events++;
 	if (w->config.json) {
-		struct json j = begin_json(w, r);
-		json_bytes(&j, "text", text);
-		strbuf_adds(json_value(&j, "fields"), fields);
-		end_json(w, r, &j);
+		put_json(w, r, text, fields);
 		return;
 	}
 	if (w->config.head == WRITER_TIME)

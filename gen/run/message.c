@@ -410,21 +410,26 @@ static void report_error(struct messages *m, const struct diag_place *at, struct
 	}
 }
 
+static void hold(struct messages *m, struct message_held *h, const struct diag_place *at,
+		 struct str text)
+{
+	*h = (struct message_held){.text = str_copy(&m->arena, text), .at = *at};
+}
+
 /** Was it shown before, while the program runs? Then it is counted. */
 static bool is_repeated(struct messages *m, const struct diag_place *at, struct str text)
 {
 	if (!m->is_running)
 		return false;
 	struct str key = cause(m, "text", text, at);
-	size_t i = (size_t)(uintptr_t)map_get(&m->repeated_at, key);
-	if (i) {
-		m->repeated.v[i - 1].n++;
+	struct message_held *held = map_get(&m->repeated, key);
+	if (held) {
+		held->n++;
 		return true;
 	}
-	vec_push(&m->arena, &m->repeated,
-		 (struct message_held){.text = str_copy(&m->arena, text), .at = *at});
-	map_put(&m->arena, &m->repeated_at, str_copy(&m->arena, key),
-		(void *)(uintptr_t)m->repeated.n);
+	held = arena_new(&m->arena, struct message_held);
+	hold(m, held, at, text);
+	map_put(&m->arena, &m->repeated, str_copy(&m->arena, key), held);
 	return false;
 }
 
@@ -442,15 +447,11 @@ static void warn(struct messages *m, const struct diag_place *at, struct str tex
 
 void messages_end(struct messages *m)
 {
-	for (size_t i = 0; i < m->repeated.n; i++)
-		if (m->repeated.v[i].n)
-			warn(m, &m->repeated.v[i].at, m->repeated.v[i].text, m->repeated.v[i].n);
-}
-
-static void hold(struct messages *m, struct message_held *h, const struct diag_place *at,
-		 struct str text)
-{
-	*h = (struct message_held){.text = str_copy(&m->arena, text), .at = *at};
+	for (struct map_entry *e = NULL; (e = map_next(&m->repeated, e));) {
+		const struct message_held *held = e->value;
+		if (held->n)
+			warn(m, &held->at, held->text, held->n);
+	}
 }
 
 static void take_error(struct messages *m, const struct diag_place *at, struct str text)

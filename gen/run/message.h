@@ -43,15 +43,15 @@ struct messages {
 	bool passed_on;		   /**< one was passed on as it is */
 
 	struct arena arena;
-	struct map causes;		   /**< of the errors reported: places, names */
-	struct strbuf key;		   /**< of one that is looked up */
-	VEC(struct message_held) repeated; /**< warnings of the program as it runs */
-	struct message_points *points;	   /**< where attach points stand; NULL: not yet known */
-	struct map repeated_at;		   /**< cause -> 1 + index of the one there */
-	bool is_running;       /**< all probes are attached: warnings are of what happens */
-	bool has_loss;	       /**< maps lack some of what happened */
-	bool wants_helper;     /**< the next line of stdout is the second one of a message */
-	unsigned data_excerpt; /**< behind it, so many lines of the program */
+	struct map causes;	       /**< of the errors reported: places, names */
+	struct strbuf key;	       /**< of one that is looked up */
+	struct message_points *points; /**< where attach points stand; NULL: not yet known */
+	struct map
+	    repeated;	   /**< warnings of the program as it runs: cause -> struct message_held */
+	bool is_running;   /**< all probes are attached: warnings are of what happens */
+	bool has_loss;	   /**< maps lack some of what happened */
+	bool wants_helper; /**< the next line of stdout is the second one of a message */
+	unsigned data_excerpt;	       /**< behind it, so many lines of the program */
 	struct message_held follow_up; /**< the first that was caused by another */
 	struct message_held withheld;  /**< the first warning not shown */
 	struct message_held inner;     /**< the last in bpftrace's own script */

@@ -123,12 +123,6 @@ static struct str digits_of(uint64_t v, char letter, char room[MAX_DIGITS])
 	return (struct str){p, (size_t)(end - p)};
 }
 
-static void add_digits(uint64_t v, char letter, struct strbuf *out)
-{
-	char room[MAX_DIGITS];
-	strbuf_adds(out, digits_of(v, letter, room));
-}
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 /** What is rare is left to C. */
@@ -143,17 +137,23 @@ static void add_as_c(const struct layout *l, char letter, int64_t value, struct 
 }
 #pragma GCC diagnostic pop
 
-/** A number, or a pointer, whose null is as glibc has it, as @how asks for it. */
-static void lay_out_number(struct str how, char letter, int64_t value, struct strbuf *out)
+void render_address(uint64_t address, struct strbuf *out)
+{
+	char room[MAX_DIGITS];
+	strbuf_addz(out, "0x");
+	strbuf_adds(out, digits_of(address, 'x', room));
+}
+
+void render_number(struct str how, char letter, unsigned bits, int64_t value, struct strbuf *out)
 {
 	char room[MAX_DIGITS];
 	struct layout l = layout_parse(how);
 	size_t start = out->n;
-	bool is_minus = letter == 'd' && value < 0, is_null = letter == 'p' && !value;
-	if (letter == 'p') {
-		l.alternate = true;
-		letter = 'x';
-	}
+	bool is_signed = letter == 'd' || letter == 'i', is_pointer = letter == 'p';
+	value = render_narrow(value, bits, is_signed);
+	bool is_minus = is_signed && value < 0, is_null = is_pointer && !value;
+	l.alternate |= is_pointer;
+	letter = is_pointer ? 'x' : letter;
 	if (letter == 'c' || is_null) {
 		strbuf_adds(out, is_null ? STR("(nil)") : (struct str){&(char){(char)value}, 1});
 	} else if (l.plus || l.space || l.alternate || l.has_precision) {
@@ -168,27 +168,6 @@ static void lay_out_number(struct str how, char letter, int64_t value, struct st
 		strbuf_adds(out, digits);
 	}
 	widen(&l, start, out);
-}
-
-void render_address(uint64_t address, struct strbuf *out)
-{
-	strbuf_addz(out, "0x");
-	add_digits(address, 'x', out);
-}
-
-void render_number(struct str how, char letter, unsigned bits, int64_t value, struct strbuf *out)
-{
-	if (letter == 'i')
-		letter = 'd';
-	value = render_narrow(value, bits, letter == 'd');
-	if (how.n || letter == 'c' || letter == 'p') {
-		lay_out_number(how, letter, value, out);
-		return;
-	}
-	bool is_minus = letter == 'd' && value < 0;
-	if (is_minus)
-		strbuf_addc(out, '-');
-	add_digits(is_minus ? 0 - (uint64_t)value : (uint64_t)value, letter, out);
 }
 
 static void add_integer(int64_t value, bool is_signed, struct strbuf *out)
