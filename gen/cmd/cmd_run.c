@@ -289,18 +289,11 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.proc = has_end ? x->proc : NULL;
 	cfg.pass_pid = has_end && x->proc && x->bind.found.scope == BIND_BY_PID;
 	cfg.is_unsafe = x->bind.found.unsafe != NULL;
-	cfg.chosen = is_host && x->names_one ? x->proc : NULL;
-	cfg.several = is_several ? x->proc : NULL;
-	cfg.has_children = o->req.given.has_family;
-	cfg.cgroup = o->req.given.cgroup ? o->req.given.cgroup->path : NULL;
-	cfg.pids = o->req.pids.v;
-	cfg.n_pids = o->req.pids.n;
-	cfg.exe = !o->req.raw && !expand_find_global(x, true) ? o->req.exe : NULL;
+	cfg.attached_to = expand_attached_to(a, &o->req, x, has_end, series->note);
 	cfg.out_path = cfg.is_estimate				    ? "/dev/null"
 		       : o->req.out && strcmp(o->req.out, "-") == 0 ? NULL
 								    : o->req.out;
 	cfg.appends = series->has_data;
-	cfg.build_note = series->note;
 	cfg.has_summary = o->req.given.verbose || isatty(STDERR_FILENO);
 	cfg.attached = list_attached(a, &x->bind);
 	cfg.has_skipped = x->skipped.n > 0;
@@ -416,7 +409,8 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
 	bool is_host = x->bind.found.scope == BIND_HOST;
 	bool has_later = o->req.given.has_family || o->req.given.cgroup;
-	if ((is_ours || cfg.several) && !is_host && !has_later && !o->run.quiet && x->proc)
+	if ((is_ours || expand_has_several(&o->req)) && !is_host && !has_later && !o->run.quiet &&
+	    x->proc)
 		note_others(d, x, o->req.pids.n);
 	raise_limits(a, d, bt, attach_count_programs(&x->bind));
 	int status = run_program(a, d, &cfg, &series->end);

@@ -376,12 +376,53 @@ bool expand_has_several(const struct expand_request *req)
 	return req->pids.n > 1 || req->given.has_family || req->given.cgroup;
 }
 
-static const char *list_pids(struct arena *a, const int *pids, size_t n)
+static const char *list_pids(struct arena *a, const int *pids, size_t n, const char *between)
 {
 	const char *all = "";
 	for (size_t i = 0; i < n; i++)
-		all = arena_printf(a, "%s%s%d", all, i ? " " : "", pids[i]);
+		all = arena_printf(a, "%s%s%d", all, i ? between : "", pids[i]);
 	return all;
+}
+
+static const char *several_processes(struct arena *a, const struct expand_request *req,
+				     struct str name, const char *note)
+{
+	enum { SHOWN = 8 };
+	const int *pids = req->pids.v;
+	size_t n = req->pids.n;
+	if (req->given.cgroup)
+		return arena_printf(
+		    a, "attached to " STR_FMT " in " STR_FMT ", later processes included",
+		    STR_ARG(name), STR_ARG(str_printable(a, str_from(req->given.cgroup->path))));
+	if (n == 1)
+		return arena_printf(a, "attached to " STR_FMT " (PID %d)%s, and those it forks",
+				    STR_ARG(name), pids[0], note);
+	return arena_printf(a, "attached to %zu processes of " STR_FMT " (%s%s)%s%s", n,
+			    STR_ARG(name), list_pids(a, pids, n < SHOWN ? n : SHOWN, ", "),
+			    n > SHOWN ? ", ..." : "", note,
+			    req->given.has_family ? ", and those they fork" : "");
+}
+
+const char *expand_attached_to(struct arena *a, const struct expand_request *req,
+			       const struct expansion *x, bool has_end, const char *note)
+{
+	bool is_host = x->bind.found.scope == BIND_HOST;
+	struct str name = x->proc ? str_printable(a, proc_name(x->proc)) : STR("");
+	note = note ? note : "";
+	if (!is_host && x->proc && expand_has_several(req))
+		return several_processes(a, req, name, note);
+	if (is_host && x->proc && x->names_one)
+		return arena_printf(
+		    a,
+		    "attached to the whole host: the script filters by the PID of " STR_FMT ", %d",
+		    STR_ARG(name), x->proc->pid);
+	if (has_end && x->proc)
+		return arena_printf(a, "attached to " STR_FMT " (PID %d)%s", STR_ARG(name),
+				    x->proc->pid, note);
+	if (req->exe && !req->raw && !expand_find_global(x, true))
+		return arena_printf(a, "attached to every process of " STR_FMT,
+				    STR_ARG(str_printable(a, str_from(req->exe))));
+	return "attached";
 }
 
 /**
@@ -420,12 +461,12 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 		return true;
 	}
 	diag_error(d, NULL, "%zu processes were given (%s), and %s: give only the one to trace", n,
-		   list_pids(a, pids, n),
+		   list_pids(a, pids, n, " "),
 		   req->raw ? "a finished program is not filtered"
 			    : "the script refers to one, __PID__");
 	if (is_host && x->n_parents < n)
 		diag_note(d, NULL, "%s are not children of the others",
-			  list_pids(a, pids, x->n_parents));
+			  list_pids(a, pids, x->n_parents, " "));
 	return false;
 }
 

@@ -139,6 +139,12 @@ bool expand_add_processes(struct expand_request *req, const char *word);
 bool expand_choose_cgroup(struct diag *d, struct expand_request *req);
 /** More than one process is traced, or may be. */
 bool expand_has_several(const struct expand_request *req);
+/**
+ * What is said once the probes are attached: "attached to 6 processes of postgres (20814, 20815, ...), and those
+ * they fork". @has_end: the trace ends with its process. @note: of the build, or NULL.
+ */
+const char *expand_attached_to(struct arena *a, const struct expand_request *req,
+			       const struct expansion *x, bool has_end, const char *note);
 /** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req);
 

@@ -14,34 +14,24 @@
 struct run_config {
 	const struct bpftrace *bpftrace;
 	struct str program;
-	const struct linemap *map; /**< NULL: the program is no template's */
-	struct proc *proc;	   /**< the target, or NULL */
-	bool is_unsafe;		   /**< and --unsafe, which its attach points need */
-	bool pass_pid;		   /**< bpftrace is given -p: the process of @proc */
-	struct proc
-	    *chosen; /**< of a script of the whole host: the one that it filters by, or NULL */
-	struct proc *several; /**< the first of several that are traced, or NULL */
-	bool has_children;    /**< and what they fork */
-	const char *cgroup;   /**< of this cgroup, all that are in it; or NULL */
-	const int *pids;      /**< of these */
-	size_t n_pids;
-	const char
-	    *exe; /**< with no process: the file all of whose processes are traced, or NULL */
+	const struct linemap *map;	  /**< NULL: the program is no template's */
+	struct proc *proc;		  /**< the target, or NULL */
+	bool is_unsafe;			  /**< and --unsafe, which its attach points need */
+	bool pass_pid;			  /**< bpftrace is given -p: the process of @proc */
 	struct spawned *child;		  /**< program to release once attached, or NULL */
 	const char *out_path;		  /**< file for the data, or NULL for stdout */
 	const struct output_share *share; /**< others write there, too; or NULL */
 	bool appends;			  /**< the file has data of this trace already */
-	const char
-	    *build_note; /**< what is said of the target's build when it is attached, or NULL */
-	const char *ready_file; /**< file to write once attached, or NULL */
-	int ready_fd;		/**< descriptor to write a line to once attached, or -1 */
-	bool quiet;		/**< no messages but errors and lost events */
-	unsigned long duration; /**< ms after which the trace ends as by ^C; 0: never */
-	uint64_t n_events;	/**< lines of events after which it ends likewise; 0: any number */
-	bool has_summary;	/**< how many events there were is said at the end */
-	struct str attached;	/**< names of probes and "was" or "were", for a message; or empty */
-	bool loss_fails;	/**< lost events are an error: the status is RUN_LOST */
-	bool has_skipped;	/**< probes that were asked for are not traced: likewise */
+	const char *attached_to; /**< what is said once it is attached: "attached to a (PID 1)" */
+	const char *ready_file;	 /**< file to write once attached, or NULL */
+	int ready_fd;		 /**< descriptor to write a line to once attached, or -1 */
+	bool quiet;		 /**< no messages but errors and lost events */
+	unsigned long duration;	 /**< ms after which the trace ends as by ^C; 0: never */
+	uint64_t n_events;	 /**< lines of events after which it ends likewise; 0: any number */
+	bool has_summary;	 /**< how many events there were is said at the end */
+	struct str attached; /**< names of probes and "was" or "were", for a message; or empty */
+	bool loss_fails;     /**< lost events are an error: the status is RUN_LOST */
+	bool has_skipped;    /**< probes that were asked for are not traced: likewise */
 	struct convert *convert; /**< makes another format of the writer's JSON; or NULL */
 	struct writer *writer;	 /**< turns what the program prints into what the user gets */
 	const char *gate; /**< the map to be set while events count, record/shape.h; or NULL */

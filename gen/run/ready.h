@@ -18,7 +18,7 @@
 /** Does the process @pid wait for events? */
 bool ready_is_waiting(pid_t pid);
 /** Reports it to the user, --ready-file and --ready-fd, and lets a held command go. */
-void ready_report(struct arena *a, struct diag *d, const struct run_config *cfg);
+void ready_report(struct diag *d, const struct run_config *cfg);
 /** Of these, only --ready-file (or NULL) and --ready-fd (or -1). */
 void ready_pass_on(struct diag *d, const char *file, int fd);
 

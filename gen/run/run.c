@@ -448,7 +448,7 @@ static void become_ready(struct runner *r)
 		if (!open_gate(r))
 			return;
 		open_cost(r);
-		ready_report(r->arena, r->diag, r->cfg);
+		ready_report(r->diag, r->cfg);
 		// SIGALRM comes when the trace is to end; 0 lets none come.
 		unsigned long ms = r->cfg->duration;
 		struct itimerval t = {.it_value = {.tv_sec = (time_t)(ms / 1000),
