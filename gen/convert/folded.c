@@ -8,6 +8,12 @@
 #include "base/vec.h"
 #include "convert/jsonread.h"
 
+/** What a thread has open. */
+struct open_calls {
+	struct strbuf path; // "main;work", and where each of the functions ends in it
+	VEC(size_t) ends;
+};
+
 struct folded {
 	struct arena arena;
 	const char *wanted;
@@ -16,7 +22,6 @@ struct folded {
 	bool has_loss;
 	bool has_calls;	    /**< the capture is of --calls */
 	struct map threads; /**< of that: what they have open */
-	struct map names;   /**< likewise, of functions */
 	struct strbuf line;
 	VEC(struct str) frames; /**< of one stack */
 };
@@ -32,15 +37,16 @@ static void *begin_folded(const struct convert_format *format, const char *map)
 static void free_folded(void *state)
 {
 	struct folded *f = state;
+	for (struct map_entry *e = NULL; (e = map_next(&f->threads, e));)
+		strbuf_fini(&((struct open_calls *)e->value)->path);
 	strbuf_fini(&f->line);
 	arena_fini(&f->arena);
 	free(f);
 }
 
 /** A frame: semicolons and control characters would be the format's, and read+35 is read. */
-static void add_frame(struct folded *f, struct str inside)
+static void add_frame(struct strbuf *out, struct str inside)
 {
-	struct strbuf *out = &f->line;
 	strbuf_addz(out, out->n ? ";" : "");
 	size_t from = out->n;
 	jsonread_add_text(inside, out);
@@ -66,7 +72,7 @@ static void add_stack(struct folded *f, struct str stack)
 	while (jsonread_element(&r, &frame))
 		vec_push(&f->arena, &f->frames, frame);
 	while (f->frames.n)
-		add_frame(f, capture_words(f->frames.v[--f->frames.n]));
+		add_frame(&f->line, capture_words(f->frames.v[--f->frames.n]));
 }
 
 /** What is in f->line counts so much more. */
@@ -93,7 +99,7 @@ static bool read_key(struct folded *f, struct str parts)
 		if (part.p[0] == '[')
 			stack = part;
 		else
-			add_frame(f, capture_words(part));
+			add_frame(&f->line, capture_words(part));
 	if (stack.n)
 		add_stack(f, stack);
 	return stack.n && f->line.n;
@@ -108,11 +114,6 @@ static void take_entry(struct folded *f, struct str map, struct str entry)
 		count(f, map, n);
 }
 
-/** What a thread has open: the functions, in f->names. */
-struct open_calls {
-	VEC(const struct str *) list;
-};
-
 static struct open_calls *calls_of(struct folded *f, int64_t tid)
 {
 	struct open_calls *calls = map_get_u64(&f->threads, (uint64_t)tid);
@@ -123,17 +124,6 @@ static struct open_calls *calls_of(struct folded *f, int64_t tid)
 	return calls;
 }
 
-static const struct str *keep_name(struct folded *f, struct str name)
-{
-	struct str *kept = map_get(&f->names, name);
-	if (!kept) {
-		kept = arena_new(&f->arena, struct str);
-		*kept = str_copy(&f->arena, name);
-		map_put(&f->arena, &f->names, *kept, kept);
-	}
-	return kept;
-}
-
 /** An entry says how deep it is; a return also how long the function itself took. */
 static void take_call(struct folded *f, const struct capture_line *l)
 {
@@ -142,17 +132,18 @@ static void take_call(struct folded *f, const struct capture_line *l)
 	int64_t depth = -1, self = -1;
 	jsonread_integer(jsonread_get(l->fields, "depth"), &depth);
 	jsonread_integer(jsonread_get(l->fields, "self_ns"), &self);
-	if (depth < 0 || (uint64_t)depth > calls->list.n)
+	if (depth < 0 || (uint64_t)depth > calls->ends.n)
 		return;
-	calls->list.n = (size_t)depth;
-	vec_push(&f->arena, &calls->list, keep_name(f, name));
+	calls->ends.n = (size_t)depth;
+	calls->path.n = depth ? calls->ends.v[depth - 1] : 0;
+	add_frame(&calls->path, name);
+	vec_push(&f->arena, &calls->ends, calls->path.n);
 	if (self < 0)
 		return;
 	strbuf_clear(&f->line);
-	for (size_t i = 0; i < calls->list.n; i++)
-		add_frame(f, *calls->list.v[i]);
+	strbuf_adds(&f->line, strbuf_str(&calls->path));
 	count(f, STR(""), self);
-	calls->list.n--;
+	calls->ends.n--;
 }
 
 static bool take_line(void *state, const struct capture_line *l, struct strbuf *out)
