@@ -213,40 +213,18 @@ void diag_show(struct diag *d, const struct diag_message *m)
 		write_message(d, &m->at, m->level, m->name, m->text);
 }
 
-/** Counts a message; false when it is not to be shown. */
-static bool count(struct diag *d, enum diag_level level)
+/** Counts a message, which may be one too many to be shown. */
+static void count(struct diag *d, enum diag_level level)
 {
 	if (level == DIAG_WARNING) {
 		d->n_warnings++;
 		d->last_hidden = d->quiet;
-		return !d->last_hidden;
+		return;
 	}
 	d->last_hidden = !d->json && !d->log && d->n_errors >= DIAG_MAX_ERRORS;
 	d->n_errors++;
 	if (d->last_hidden && d->n_errors == DIAG_MAX_ERRORS + 1 && d->out)
 		fprintf(d->out, "btgen: error: too many errors; the rest are not shown\n");
-	return !d->last_hidden;
-}
-
-bool diag_error(struct diag *d, const struct diag_place *at, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	if (count(d, DIAG_ERROR))
-		say(d, at, DIAG_ERROR, NULL, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
-bool diag_warning(struct diag *d, const struct diag_place *at, const char *fmt, ...)
-{
-	enum diag_level level = d->is_strict ? DIAG_ERROR : DIAG_WARNING;
-	va_list ap;
-	va_start(ap, fmt);
-	if (count(d, level))
-		say(d, at, level, NULL, fmt, ap);
-	va_end(ap);
-	return false;
 }
 
 /** What the user has chosen for the findings called @name. */
@@ -263,29 +241,21 @@ static enum diag_level level_of(const struct diag *d, const char *name, enum dia
 	return d->is_strict || level == DIAG_ERROR ? DIAG_ERROR : DIAG_WARNING;
 }
 
-bool diag_finding(struct diag *d, const char *name, enum diag_level level,
-		  const struct diag_place *at, const char *fmt, ...)
+bool diag_report(struct diag *d, enum diag_level level, const char *name,
+		 const struct diag_place *at, const char *fmt, ...)
 {
-	level = level_of(d, name, level);
-	if (level == DIAG_OFF) {
+	if (name)
+		level = level_of(d, name, level);
+	else if (level == DIAG_WARNING && d->is_strict)
+		level = DIAG_ERROR;
+	if (level == DIAG_OFF)
 		d->last_hidden = true;
-		return true;
-	}
+	else if (level != DIAG_NOTE)
+		count(d, level);
 	va_list ap;
 	va_start(ap, fmt);
-	if (count(d, level))
+	if (!d->last_hidden)
 		say(d, at, level, name, fmt, ap);
 	va_end(ap);
-	return level != DIAG_ERROR;
-}
-
-bool diag_note(struct diag *d, const struct diag_place *at, const char *fmt, ...)
-{
-	if (d->last_hidden)
-		return false;
-	va_list ap;
-	va_start(ap, fmt);
-	say(d, at, DIAG_NOTE, NULL, fmt, ap);
-	va_end(ap);
-	return false;
+	return name && level != DIAG_ERROR;
 }

@@ -44,6 +44,9 @@ struct diag_place {
 	} macro;
 };
 
+/** The place that is given, for a message that is said right there: diag_at({.file = path}). */
+#define diag_at(...) ((const struct diag_place[]){__VA_ARGS__})
+
 enum diag_level { DIAG_OFF, DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
 
 /** One that was kept instead of shown; a note belongs to what is before it. */
@@ -97,17 +100,16 @@ void diag_init(struct diag *d, FILE *out);
 void diag_end_json(struct diag *d);
 /** Shows @m, which was counted when it was kept. */
 void diag_show(struct diag *d, const struct diag_message *m);
-/** @at may be NULL. All return false, so that a caller can pass it on. */
-bool diag_error(struct diag *d, const struct diag_place *at, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-bool diag_warning(struct diag *d, const struct diag_place *at, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-/** A finding: @level is what it is unless the user says otherwise. False when it is an error. */
-bool diag_finding(struct diag *d, const char *name, enum diag_level level,
-		  const struct diag_place *at, const char *fmt, ...)
+/** A message at @at, which may be NULL. @name: of a finding, or NULL. */
+bool diag_report(struct diag *d, enum diag_level level, const char *name,
+		 const struct diag_place *at, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+/** All are false, so that a caller can pass it on. */
+#define diag_error(d, at, ...) diag_report(d, DIAG_ERROR, NULL, at, __VA_ARGS__)
+#define diag_warning(d, at, ...) diag_report(d, DIAG_WARNING, NULL, at, __VA_ARGS__)
 /** Belongs to the error or warning before it. */
-bool diag_note(struct diag *d, const struct diag_place *at, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+#define diag_note(d, at, ...) diag_report(d, DIAG_NOTE, NULL, at, __VA_ARGS__)
+/** A finding: @level is what it is unless the user says otherwise. False when it is an error. */
+#define diag_finding(d, name, level, at, ...) diag_report(d, level, name, at, __VA_ARGS__)
 
 #endif

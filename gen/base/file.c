@@ -90,6 +90,29 @@ int file_open(const char *root, const char *path, uint64_t *size, const char **w
 	return open_regular(root, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, size, why);
 }
 
+struct str file_start(const char *root, const char *path, char *buf, size_t n)
+{
+	uint64_t size;
+	const char *why;
+	int fd = file_open(root, path, &size, &why);
+	if (fd < 0)
+		return (struct str){0};
+	ssize_t got = read(fd, buf, n);
+	close(fd);
+	return (struct str){buf, got > 0 ? (size_t)got : 0};
+}
+
+bool file_read_rest(int fd, size_t most, struct strbuf *ret)
+{
+	char chunk[32768];
+	ssize_t n = 1;
+	while (ret->n <= most && (n > 0 || (n < 0 && errno == EINTR))) {
+		n = read(fd, chunk, sizeof(chunk));
+		strbuf_add(ret, chunk, n > 0 ? (size_t)n : 0);
+	}
+	return n >= 0;
+}
+
 void file_path_of(int fd, char ret[FILE_PATH_OF])
 {
 	snprintf(ret, FILE_PATH_OF, "/proc/self/fd/%d", fd);

@@ -26,6 +26,13 @@
  */
 int file_open(const char *root, const char *path, uint64_t *size, const char **why);
 /**
+ * The first bytes of that file in @buf, up to @n; those of a file of /sys are all there at once. Its `p` is NULL when it
+ * cannot be opened.
+ */
+struct str file_start(const char *root, const char *path, char *buf, size_t n);
+/** Adds to @ret what is left to read of @fd, up to @most bytes and some; false with errno. */
+bool file_read_rest(int fd, size_t most, struct strbuf *ret);
+/**
  * Reads exactly @n bytes from offset @off; false when the file ends before that or cannot be read.
  */
 bool file_read_at(int fd, void *buf, size_t n, uint64_t off);

@@ -14,9 +14,8 @@
 
 static bool say(struct diag *d, const char *path)
 {
-	int err = errno;
-	struct diag_place at = {.file = str_from(path)};
-	return diag_error(d, &at, "cannot be written: %s", strerror(err));
+	return diag_error(d, diag_at({.file = str_from(path)}), "cannot be written: %s",
+			  strerror(errno));
 }
 
 /** The private file of this process: one at a time. */
@@ -126,18 +125,10 @@ bool outfile_replace(struct arena *a, struct diag *d, const char *path, struct s
 
 bool outfile_check(struct diag *d, const char *path)
 {
-	struct stat st;
 	char start[4];
-	int fd = stat(path, &st) == 0 && S_ISREG(st.st_mode)
-		     ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-		     : -1;
-	if (fd < 0)
-		return true;
-	bool is_elf = read(fd, start, sizeof(start)) == sizeof(start) &&
-		      memcmp(start, "\177ELF", sizeof(start)) == 0;
-	close(fd);
-	struct diag_place at = {.file = str_from(path)};
-	return !is_elf || diag_error(d, &at, "is a program or library: not overwritten");
+	return !str_eqz(file_start(NULL, path, start, sizeof(start)), "\177ELF") ||
+	       diag_error(d, diag_at({.file = str_from(path)}),
+			  "is a program or library: not overwritten");
 }
 
 bool outfile_is_same(const char *path, const char *other)

@@ -111,16 +111,20 @@ size_t str_find(struct str s, char c)
 	return hit ? (size_t)(hit - s.p) : s.n;
 }
 
+struct str str_last(struct str s, char c)
+{
+	const char *hit = s.n ? memrchr(s.p, c, s.n) : NULL;
+	return str_from_offset(s, hit ? (size_t)(hit - s.p) + 1 : 0);
+}
+
 struct str str_dir(struct str path)
 {
-	while (path.n && path.p[path.n - 1] != '/')
-		path.n--;
-	return path;
+	return str_slice(path, 0, path.n - str_base(path).n);
 }
 
 struct str str_base(struct str path)
 {
-	return str_from_offset(path, str_dir(path).n);
+	return str_last(path, '/');
 }
 
 bool str_contains(struct str s, struct str part)

@@ -58,7 +58,9 @@ bool str_has(struct str s, const char *chars);
 size_t str_find(struct str s, char c);
 /** @path up to its last /, with it; empty without one. */
 struct str str_dir(struct str path);
-/** What is behind that. */
+/** What is behind the last @c in @s; all of @s where there is none. */
+struct str str_last(struct str s, char c);
+/** @path without its directory. */
 struct str str_base(struct str path);
 bool str_contains(struct str s, struct str part);
 /** @s without blanks, tabs, carriage returns and newlines at both ends. */

@@ -86,8 +86,7 @@ static const struct cmd_options options = {
 /** The agent calls a script, and so its metrics, by the name of its file. */
 static bool is_metric_file(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = str_base(str_from(path)).p;
 	size_t n = 0;
 	while (isalnum((unsigned char)name[n]) || (n && name[n] == '_'))
 		n++;
@@ -194,9 +193,7 @@ static struct str functions_of(struct arena *a, const struct expansion *x)
 	vec_each(struct script_clause *const, c, &x->bind.found.script.clauses)
 		vec_each(const struct script_attach, at, &(*c)->attach)
 			vec_each(const struct str, to, &at->bound) {
-				struct str name = *to;
-				while (str_find(name, ':') < name.n)
-					str_take_until(&name, ':');
+				struct str name = str_last(*to, ':');
 				if (provider_is_function(at->provider) &&
 				    is_in(a, *to, x->files.list.v[0].path) &&
 				    !isdigit((unsigned char)*name.p))

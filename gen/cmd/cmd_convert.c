@@ -76,9 +76,9 @@ static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 	ssize_t n;
 	bool good = true;
 	while (good && (n = read(fd, bytes, sizeof(bytes))) != 0) {
-		struct diag_place at = {.file = str_from(name)};
 		if (n < 0 && errno != EINTR)
-			good = diag_error(d, &at, "cannot be read: %s", strerror(errno));
+			good = diag_error(d, diag_at({.file = str_from(name)}),
+					  "cannot be read: %s", strerror(errno));
 		if (n < 0)
 			continue;
 		convert_take(c, (struct str){bytes, (size_t)n}, &ready);

@@ -158,10 +158,8 @@ static void add_places(struct cost_list *l, const struct script_attach *at)
 {
 	struct str name = name_of(l->arena, at);
 	for (size_t i = 0; i < at->bound.n; i++) {
-		struct str place = at->bound.v[i];
+		struct str place = str_last(at->bound.v[i], ':');
 		uint64_t addr;
-		for (size_t n; (n = str_find(place, ':')) < place.n;)
-			place = str_from_offset(place, n + 1);
 		if (str_to_u64(place, &addr))
 			place = str_printf(l->arena, "%llu", (unsigned long long)addr);
 		add_cost_name(
@@ -249,10 +247,7 @@ static struct str script_name(const struct run_options *o)
 	const struct expand_source *first = o->req.sources.n ? &o->req.sources.v[0] : NULL;
 	if (trace_is_wanted(&o->req.trace))
 		return o->req.trace.calls.n ? STR("--calls") : STR("-t");
-	return !first || first->is_text
-		   ? STR("-e")
-		   : str_from(strrchr(first->text, '/') ? strrchr(first->text, '/') + 1
-							: first->text);
+	return !first || first->is_text ? STR("-e") : str_base(str_from(first->text));
 }
 
 /**
@@ -321,7 +316,7 @@ static struct str first_line_of(struct arena *a, const struct run_options *o,
 	struct strbuf b = {0};
 	if (o->req.json)
 		header_write(
-		    &(struct header){.boot_id = proc_boot_id(a, PROCFS),
+		    &(struct header){.boot_id = proc_text(a, PROCFS, "sys/kernel/random/boot_id"),
 				     .program = cfg->pass_pid ? proc_name(cfg->proc) : STR(""),
 				     .script = script_name(o),
 				     .tracks = x->bind.found.tracks,

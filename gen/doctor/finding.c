@@ -24,10 +24,9 @@ void findings_print(const struct findings *f, FILE *out)
 {
 	struct strbuf b = {0};
 	const char *about = NULL;
-	for (size_t i = 0; i < f->list.n; i++) {
-		const struct finding *x = &f->list.v[i];
+	vec_each(const struct finding, x, &f->list) {
 		if (x->about != about)
-			strbuf_addf(&b, "%s%s\n", i ? "\n" : "", x->about);
+			strbuf_addf(&b, "%s%s\n", about ? "\n" : "", x->about);
 		about = x->about;
 		strbuf_addf(&b, "  %-7s  ", states[x->state]);
 		strbuf_add_printable(&b, x->text);

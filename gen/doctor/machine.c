@@ -1,8 +1,6 @@
 #include "doctor/machine.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "dialect/dialect.h"
@@ -19,25 +17,17 @@ enum {
 /** Is there such a file below /sys, which may be read? Its beginning, trimmed, in *@ret unless NULL. */
 static bool read_sys(const struct machine *m, const char *path, struct str *ret)
 {
-	uint64_t size;
-	const char *why;
 	char text[256];
-	int fd = file_open(m->root, path, &size, &why);
-	if (fd < 0)
-		return false;
-	ssize_t n = ret ? read(fd, text, sizeof(text)) : 0;
-	close(fd);
+	struct str start = file_start(m->root, path, text, sizeof(text));
 	if (ret)
-		*ret = str_trim(str_copy(m->out->arena, (struct str){text, n > 0 ? (size_t)n : 0}));
-	return true;
+		*ret = str_trim(str_copy(m->out->arena, start));
+	return start.p != NULL;
 }
 
 /** A line of /proc, trimmed; empty when it cannot be read. */
 static struct str read_proc(const struct machine *m, const char *path)
 {
-	struct str text;
-	proc_read_other(m->out->arena, m->procfs, path, &text);
-	return str_trim(text);
+	return proc_text(m->out->arena, m->procfs, path);
 }
 
 /** Is such a file system mounted there? Lines of mounts are "device directory type options 0 0". */
@@ -338,8 +328,7 @@ static void examine_bpftrace(struct machine *m, int found)
 void machine_examine(struct machine *m)
 {
 	int found = bpftrace_find(m->out->arena, &(struct diag){0}, m->bpftrace, false, &m->found);
-	struct str status;
-	if (!proc_read_other(m->out->arena, m->procfs, "self/status", &status))
+	if (!read_proc(m, "self/status").n)
 		return finding_add(m->out, FINDING_ERROR, "proc",
 				   arena_printf(m->out->arena, "mount -t proc proc %s", m->procfs),
 				   "%s is not mounted", m->procfs);

@@ -5,7 +5,6 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -45,14 +44,8 @@ static void read_set(struct arena *a, struct str status, struct str key, uint64_
 /** Is it a script? One that cannot be read is a program that may only be run. */
 static bool is_script(const char *path)
 {
-	uint64_t size;
-	const char *why;
-	char start[2] = "";
-	int fd = file_open(NULL, path, &size, &why);
-	bool is = fd >= 0 && read(fd, start, 2) == 2 && memcmp(start, "#!", 2) == 0;
-	if (fd >= 0)
-		close(fd);
-	return is;
+	char start[2];
+	return str_eqz(file_start(NULL, path, start, sizeof(start)), "#!");
 }
 
 /** What `setcap` has written to the file, and makes effective; false: nothing. */
@@ -69,8 +62,7 @@ static bool read_file_set(const char *path, uint64_t *ret)
 void privilege_read(struct arena *a, const char *procfs, const char *bpftrace,
 		    struct privilege *ret)
 {
-	struct str status;
-	proc_read_other(a, procfs, "self/status", &status);
+	struct str status = proc_text(a, procfs, "self/status");
 	uint64_t bounding = 0, ambient = 0, of_file;
 	struct stat st;
 	long user;
@@ -131,15 +123,9 @@ struct str privilege_names(struct arena *a, uint64_t set)
 /** The type of perf events that are uprobes; 0: the kernel has none. */
 static unsigned uprobe_type(void)
 {
-	uint64_t size;
-	const char *why;
 	char text[16] = "";
-	int fd = file_open(NULL, "/sys/bus/event_source/devices/uprobe/type", &size, &why);
-	if (fd < 0)
-		return 0;
-	ssize_t n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	return n > 0 ? (unsigned)strtoul(text, NULL, 10) : 0;
+	file_start(NULL, "/sys/bus/event_source/devices/uprobe/type", text, sizeof(text) - 1);
+	return (unsigned)strtoul(text, NULL, 10);
 }
 
 bool privilege_may_uprobe(const struct privilege *p)
@@ -148,9 +134,7 @@ bool privilege_may_uprobe(const struct privilege *p)
 	    .size = sizeof(attr), .type = uprobe_type(), .exclude_kernel = 1};
 	uint64_t own = 0;
 	struct arena a = {0};
-	struct str status;
-	if (proc_read_other(&a, PROCFS, "self/status", &status))
-		read_set(&a, status, STR("CapEff:"), &own);
+	read_set(&a, proc_text(&a, PROCFS, "self/status"), STR("CapEff:"), &own);
 	arena_fini(&a);
 	// It is asked for this process: of another one that may do more nothing is known.
 	uint64_t asked = BIT(CAPABLE_PERFMON) | BIT(CAPABLE_SYS_ADMIN);

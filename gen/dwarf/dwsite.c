@@ -18,8 +18,7 @@ static void spend(struct dwsrc *src, uint64_t n)
 	if (src->n_spent < MAX_SPENT || src->is_spent)
 		return;
 	src->is_spent = true;
-	struct diag_place at = {.file = src->img->display_path};
-	diag_warning(src->diag, &at,
+	diag_warning(src->diag, diag_at({.file = src->img->display_path}),
 		     "too many sites in too much debug information: functions and source lines of "
 		     "the rest are not looked up");
 }
@@ -344,9 +343,7 @@ struct str dwsite_decl_file(struct dwsrc *src, Dwarf_Die *die)
 	    !dwsite_may_read_lines(src, &unit) || dwarf_getsrcfiles(&unit, &files, &n) != 0 ||
 	    i >= n)
 		return STR("");
-	const char *path = dwarf_filesrc(files, i, NULL, NULL);
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	return str_from(slash ? slash + 1 : path ? path : "");
+	return str_base(str_from(dwarf_filesrc(files, i, NULL, NULL)));
 }
 
 static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)

@@ -267,14 +267,8 @@ bool img_open(struct arena *a, struct diag *d, const char *path, struct str disp
 /** The beginning of an ELF file: its magic and its class. */
 static bool read_ident(const char *path, char ret[EI_CLASS + 1])
 {
-	const char *why;
-	uint64_t size;
-	int fd = file_open(NULL, path, &size, &why);
-	if (fd < 0)
-		return false;
-	bool is_elf = file_read_at(fd, ret, EI_CLASS + 1, 0) && memcmp(ret, ELFMAG, SELFMAG) == 0;
-	close(fd);
-	return is_elf;
+	return file_start(NULL, path, ret, EI_CLASS + 1).n == EI_CLASS + 1 &&
+	       memcmp(ret, ELFMAG, SELFMAG) == 0;
 }
 
 bool img_is_elf(const char *path)

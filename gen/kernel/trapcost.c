@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "process/proc.h"
 
 enum {
@@ -98,11 +99,8 @@ static int uprobe_type(void)
 {
 	char text[16] = "";
 	int type = -1;
-	int fd = open("/sys/bus/event_source/devices/uprobe/type", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0)
-		sscanf(text, "%d", &type);
-	if (fd >= 0)
-		close(fd);
+	file_start(NULL, "/sys/bus/event_source/devices/uprobe/type", text, sizeof(text) - 1);
+	sscanf(text, "%d", &type);
 	return type;
 }
 

@@ -119,9 +119,7 @@ bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 /** A word that the debug information of a function called @name has: of "acme::put<int>(char *)" it is put or int. */
 static struct str word_of(struct str name)
 {
-	struct str word = str_slice(name, 0, str_find(name, '('));
-	for (size_t n; (n = str_find(word, ':')) < word.n;)
-		word = str_from_offset(word, n + 1);
+	struct str word = str_last(str_slice(name, 0, str_find(name, '(')), ':');
 	size_t n = 0;
 	while (n < word.n && (isalnum((unsigned char)word.p[n]) || word.p[n] == '_'))
 		n++;

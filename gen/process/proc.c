@@ -12,13 +12,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 #define PF_KTHREAD 0x00200000 // include/linux/sched.h; part of /proc/PID/stat field 9
 
 /** What /proc/PID/stat says (proc_pid_stat(5)). */
 struct stat_line {
 	char state;
-	uint64_t parent;
-	uint64_t flags;
+	int parent;
+	unsigned flags;
 	uint64_t start_time;
 };
 
@@ -49,18 +51,14 @@ static bool read_all(struct arena *a, int fd, struct str *ret)
 	if (fd < 0)
 		return false;
 	struct strbuf b = {0};
-	char chunk[65536];
-	ssize_t n;
-	while ((n = read(fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0)
-			strbuf_add(&b, chunk, (size_t)n);
+	bool good = file_read_rest(fd, SIZE_MAX, &b);
 	int err = errno;
 	close(fd);
-	if (n == 0)
+	if (good)
 		*ret = str_copy(a, strbuf_str(&b));
 	strbuf_fini(&b);
 	errno = err;
-	return n == 0;
+	return good;
 }
 
 bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, struct str *ret)
@@ -68,16 +66,11 @@ bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, s
 	return read_all(a, proc_open_file(procfs, pid, name), ret);
 }
 
-bool proc_read_other(struct arena *a, const char *procfs, const char *name, struct str *ret)
+struct str proc_text(struct arena *a, const char *procfs, const char *name)
 {
-	return read_all(a, open(arena_printf(a, "%s/%s", procfs, name), O_RDONLY | O_CLOEXEC), ret);
-}
-
-struct str proc_boot_id(struct arena *a, const char *procfs)
-{
-	struct str id;
-	return proc_read_other(a, procfs, "sys/kernel/random/boot_id", &id) ? str_trim(id)
-									    : STR("");
+	struct str text;
+	read_all(a, open(arena_printf(a, "%s/%s", procfs, name), O_RDONLY | O_CLOEXEC), &text);
+	return str_trim(text);
 }
 
 /** The link's text, not resolved; false with errno set. */
@@ -114,26 +107,12 @@ struct str proc_own_exe(struct arena *a)
 /** Fields are counted from behind the last ')': the name before it may hold anything. */
 static bool parse_stat(struct str text, struct stat_line *ret)
 {
-	size_t end = text.n;
-	while (end && text.p[end - 1] != ')')
-		end--;
-	if (!end)
-		return false;
-	struct str rest = str_from_offset(text, end + 1);
-	for (unsigned field = 3; rest.n; field++) {
-		size_t blank = str_find(rest, ' ');
-		struct str word = str_trim(str_slice(rest, 0, blank));
-		if (field == 3 && word.n == 1)
-			ret->state = word.p[0];
-		if (field == 4 && !str_to_u64(word, &ret->parent))
-			return false;
-		if (field == 9 && !str_to_u64(word, &ret->flags))
-			return false;
-		if (field == 22)
-			return str_to_u64(word, &ret->start_time);
-		rest = str_from_offset(rest, blank + 1);
-	}
-	return false;
+	const char *name_end = text.n ? memrchr(text.p, ')', text.n) : NULL;
+	return name_end &&
+	       sscanf(name_end + 1,
+		      " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		      "%*s %*s %" SCNu64,
+		      &ret->state, &ret->parent, &ret->flags, &ret->start_time) == 4;
 }
 
 static bool read_stat(struct arena *a, const char *procfs, int pid, struct stat_line *ret)
@@ -243,8 +222,7 @@ static bool parse_map(struct arena *a, struct str line, struct map_line *ret)
 
 static void add_mapping(struct proc *p, struct proc_file f)
 {
-	for (size_t i = 0; i < p->files.n; i++) {
-		struct proc_file *known = &p->files.v[i];
+	vec_each(struct proc_file, known, &p->files) {
 		bool have_ids = known->have_id && f.have_id;
 		if (have_ids ? known->dev != f.dev || known->ino != f.ino
 			     : !str_eq(known->path, f.path))
@@ -399,10 +377,8 @@ static bool look_up(struct proc *p)
 		return diag_error(p->diag, NULL, "%d is a thread of process %d: give that PID",
 				  p->pid, (int)tgid);
 	// "NSpid:\t42\t1": one for each PID namespace that it is in, ours first.
-	struct str pids = proc_status_value(status, STR("NSpid:"));
-	while (str_find(pids, '\t') < pids.n)
-		pids = str_from_offset(pids, str_find(pids, '\t') + 1);
-	p->ns_pid = str_to_u64(pids, &ns_pid) && ns_pid < INT32_MAX ? (int)ns_pid : p->pid;
+	struct str last = str_last(proc_status_value(status, STR("NSpid:")), '\t');
+	p->ns_pid = str_to_u64(last, &ns_pid) && ns_pid < INT32_MAX ? (int)ns_pid : p->pid;
 	if (has_ended(st.state))
 		return diag_error(
 		    p->diag, NULL,
@@ -438,8 +414,7 @@ void proc_close(struct proc *p)
 
 struct str proc_name(const struct proc *p)
 {
-	struct str path = p->files.v[0].path;
-	return str_from_offset(path, str_dir(path).n);
+	return str_base(p->files.v[0].path);
 }
 
 /** What its pidfd says; false where there is none. */
@@ -478,8 +453,7 @@ bool proc_runs_same_file(const struct proc *p)
 bool proc_has_mapped(const struct proc *p, const struct proc_file *f, uint64_t offset, bool is_data)
 {
 	bool is_known = f->has_moved_code; // else its name is spelled in another way there
-	for (size_t i = 0; i < p->mappings.n; i++) {
-		const struct proc_mapping *m = &p->mappings.v[i];
+	vec_each(const struct proc_mapping, m, &p->mappings) {
 		if (!str_eq(m->path, f->mapped_as))
 			continue;
 		is_known = true;
@@ -518,7 +492,7 @@ static int *list_pids(struct arena *a, const char *procfs, size_t *n)
 static int parent_of(struct arena *a, const char *procfs, int pid)
 {
 	struct stat_line st;
-	return read_stat(a, procfs, pid, &st) ? (int)st.parent : -1;
+	return read_stat(a, procfs, pid, &st) ? st.parent : -1;
 }
 
 bool proc_same_exe(const char *procfs, int pid, int other)
@@ -582,7 +556,7 @@ static struct str name_of_exe(struct str exe)
 {
 	if (str_has_suffix(exe, STR(" (deleted)")))
 		exe.n -= strlen(" (deleted)");
-	return str_from_offset(exe, str_dir(exe).n);
+	return str_base(exe);
 }
 
 struct str proc_exe_name(struct arena *a, const char *procfs, int pid)

@@ -32,9 +32,6 @@
 /** The PID namespace that the kernel boots in, PROC_PID_INIT_INO of include/linux/proc_ns.h. */
 #define PROC_FIRST_PID_NAMESPACE "pid:[4026531836]"
 
-/** That of this boot of the machine, a UUID; empty where the kernel does not tell. */
-struct str proc_boot_id(struct arena *a, const char *procfs);
-
 /** A piece of a file in its memory; of what is mapped so that all see what is written, none. */
 struct proc_mapping {
 	struct str path; /**< as the kernel has it, with a " (deleted)" */
@@ -114,8 +111,8 @@ int proc_open_file(const char *procfs, int pid, const char *name);
 /** A whole file of it, in @a; false with errno set, and empty, when it cannot be read. */
 bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, struct str *ret);
 
-/** The same for a file that is of no process, or of this one: "sys/kernel/osrelease", "self/status". */
-bool proc_read_other(struct arena *a, const char *procfs, const char *name, struct str *ret);
+/** A file that is of no process, or of this one, trimmed: "sys/kernel/osrelease", "self/status". Empty when it cannot be read. */
+struct str proc_text(struct arena *a, const char *procfs, const char *name);
 /** What stands behind @key, such as "Tgid:", in the text of a `status` file; empty: no such line. */
 struct str proc_status_value(struct str status, struct str key);
 /**

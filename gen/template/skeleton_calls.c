@@ -18,9 +18,9 @@ static bool check_file(const struct skeleton *sk, struct targetfile *tf)
 	const char *what = img ? attachable_danger(img, &unless) : NULL;
 	if (!what)
 		return true;
-	(sk->diag->is_forced ? diag_warning : diag_error)(
-	    sk->diag, NULL, STR_FMT " has %s: return probes of its functions can crash the program",
-	    STR_ARG(tf->path), what);
+	diag_report(sk->diag, sk->diag->is_forced ? DIAG_WARNING : DIAG_ERROR, NULL, NULL,
+		    STR_FMT " has %s: return probes of its functions can crash the program",
+		    STR_ARG(tf->path), what);
 	if (!sk->diag->is_forced)
 		diag_note(sk->diag, NULL, "use --force if %s", unless);
 	return sk->diag->is_forced;

@@ -11,9 +11,8 @@ bool condition_read(struct arena *a, struct diag *d, const char *text, struct co
 	lexer_init(&lx, a, d, src_from_text(a, STR("--filter"), str_from(text)));
 	lx.braces = 1; // no attach points
 	for (lexer_next(&lx, &t); t.kind != TOK_EOF; lexer_next(&lx, &t)) {
-		struct diag_place at = tok_place(&t);
 		if (tok_is(&t, "="))
-			return diag_error(d, &at, "= assigns: write == to compare");
+			return diag_error(d, tok_at(&t), "= assigns: write == to compare");
 		vec_push(a, &ret->tokens, t);
 	}
 	return !lx.failed &&
@@ -40,9 +39,7 @@ static bool is_name(const struct condition *c, size_t i)
 /** An enumerator of @tab as C++ has it outside of its scope: ns::state::ON, ns::STATE_ON. */
 static struct str scoped(struct arena *a, const struct enumtab *tab, const struct enumtab_item *e)
 {
-	size_t n = tab->name.n;
-	while (n && tab->name.p[n - 1] != ':')
-		n--;
+	size_t n = tab->name.n - str_last(tab->name, ':').n;
 	return str_eq(e->text, e->name)
 		   ? str_printf(a, STR_FMT STR_FMT, (int)n, tab->name.p, STR_ARG(e->name))
 		   : e->text;

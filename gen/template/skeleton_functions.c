@@ -7,7 +7,6 @@
 #include "template/skeleton_priv.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "bind/attach.h"
 #include "bind/codeattach.h"

@@ -51,10 +51,9 @@ static bool take_require(const struct bind *b, const struct token *t)
 /** `trigger PATTERN`: for --keep */
 static bool take_trigger(struct bind *b, const struct token *t)
 {
-	struct diag_place place = tok_place(t);
 	struct strbuf pattern = {0};
 	if (t->kind == TOK_EOF || b->found.trigger.n)
-		return diag_error(b->diag, &place,
+		return diag_error(b->diag, tok_at(t),
 				  b->found.trigger.n ? "a second #pragma trigger"
 						     : "#pragma trigger: expected a probe");
 	for (; t->kind != TOK_EOF; t = t->next)
@@ -171,10 +170,8 @@ static bool bind_program(struct bind *b, struct pp *pp)
 		if (!script_parse(b->arena, b->diag, pp->out, &b->found.script))
 			return false;
 	}
-	if (!b->found.script.clauses.n) {
-		struct diag_place place = tok_place(pp->out);
-		return diag_error(b->diag, &place, "the script has no probes");
-	}
+	if (!b->found.script.clauses.n)
+		return diag_error(b->diag, tok_at(pp->out), "the script has no probes");
 	place_c_lines(b, pp);
 	struct node *program = b->found.script.program;
 	for (struct node *n = program; n; n = node_next(program, n)) {

@@ -72,10 +72,7 @@ static bool take_probes(struct track_line *r, const char *const *ends, struct ma
 		}
 		if (!name.n)
 			return fail(r, "the name of a probe");
-		struct str last = name;
-		for (size_t n; (n = str_find(last, ':')) < last.n;)
-			last = str_from_offset(last, n + 1);
-		if (!is_traced(r->b, last))
+		if (!is_traced(r->b, str_last(name, ':')))
 			diag_warning(r->b->diag, tok_at(first),
 				     "#pragma track: no clause traces " STR_FMT, STR_ARG(name));
 		map_add(a, ret, name);

@@ -40,23 +40,6 @@ struct src_file *src_from_text(struct arena *a, struct str name, struct str text
 	return f;
 }
 
-/** Reads up to SRC_MAX_SIZE + 1 bytes, so that a file that is too large shows; false with errno. */
-static bool read_all(int fd, struct strbuf *b)
-{
-	char chunk[32768];
-	while (b->n <= SRC_MAX_SIZE) {
-		ssize_t n = read(fd, chunk, sizeof(chunk));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		if (n == 0)
-			break;
-		strbuf_add(b, chunk, (size_t)n);
-	}
-	return true;
-}
-
 static bool refuse(struct diag *d, const struct diag_place *at, struct str name, const char *why)
 {
 	return diag_error(d, at, "cannot read \"" STR_FMT "\": %s", STR_ARG(name), why);
@@ -73,7 +56,7 @@ static bool load(struct arena *a, struct diag *d, int fd, struct str name,
 		errno = EISDIR;
 		good = false;
 	}
-	good = good && read_all(fd, &b);
+	good = good && file_read_rest(fd, SRC_MAX_SIZE, &b);
 	int err = errno;
 	close(fd);
 
