@@ -25,6 +25,14 @@ void *base_zalloc(size_t size)
 	return p;
 }
 
+void *base_realloc(void *p, size_t size)
+{
+	p = realloc(p, size);
+	if (!p)
+		base_oom();
+	return p;
+}
+
 void arena_fini(struct arena *a)
 {
 	while (a->chunks) {

@@ -53,6 +53,8 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 void base_oom(void) __attribute__((noreturn));
 /** Zeroed memory for free(). */
 void *base_zalloc(size_t size);
+/** As realloc(). */
+void *base_realloc(void *p, size_t size);
 #define base_new(T) ((T *)base_zalloc(sizeof(T)))
 
 #endif

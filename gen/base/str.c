@@ -394,10 +394,7 @@ void strbuf_grow(struct strbuf *b, size_t more)
 	size_t cap = b->cap ? b->cap : 256;
 	while (cap < b->n + more + 1)
 		cap *= 2;
-	char *p = realloc(b->p, cap);
-	if (!p)
-		base_oom();
-	b->p = p;
+	b->p = base_realloc(b->p, cap);
 	b->cap = cap;
 }
 

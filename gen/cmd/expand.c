@@ -310,7 +310,6 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 					 .given = arena_new(a, struct bind_given),
 					 .made = arena_new(a, struct bind_made),
 					 .memory = arena_new(a, struct bind_memory)}};
-	program_init(&x->program);
 	if (!req->exe && !req->pids.n)
 		return true;
 	if (req->exe) {

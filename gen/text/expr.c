@@ -1,4 +1,12 @@
-#include "text/expr.h"
+/*
+ * The value of an #if expression
+ *
+ * Integer arithmetic in intmax_t and uintmax_t (C11 6.10.1): operands with a u suffix, or too large
+ * for intmax_t, make an operation unsigned. What C leaves undefined is defined as gcc does it:
+ * overflow wraps, a shift by more than the width gives 0 (or -1), by a negative count goes the
+ * other way. The half of ?: && || that is not evaluated may divide by zero.
+ */
+#include "text/pp_priv.h"
 
 #include <limits.h>
 #include <string.h>

@@ -64,17 +64,12 @@ void lexer_init(struct lexer *lx, struct arena *a, struct diag *d, const struct 
 		lx->pos += (uint32_t)lexer_rest_of_line(lx).n;
 }
 
-static void complain(struct lexer *lx, uint32_t pos, bool fatal, const char *what)
+static void complain(struct lexer *lx, uint32_t pos, const char *what)
 {
 	if (lx->quiet)
 		return;
-	struct diag_place at = src_place((struct src_loc){lx->file, pos}, 1);
-	if (fatal) {
-		lx->failed = true;
-		diag_error(lx->diag, &at, "%s", what);
-	} else {
-		diag_warning(lx->diag, &at, "%s", what);
-	}
+	lx->failed = true;
+	diag_error(lx->diag, diag_at(src_place((struct src_loc){lx->file, pos}, 1)), "%s", what);
 }
 
 /** From the star that opens a comment to after its end. */
@@ -84,7 +79,7 @@ static void skip_block_comment(struct lexer *lx, uint32_t start)
 	for (;;) {
 		lx->pos += (uint32_t)str_find(str_from_offset(lx->file->text, lx->pos), '*');
 		if (at_end(lx, lx->pos)) {
-			complain(lx, start, true, "unterminated comment");
+			complain(lx, start, "unterminated comment");
 			return;
 		}
 		uint32_t next = ++lx->pos;
@@ -156,7 +151,7 @@ static uint32_t scan_quote(struct lexer *lx, uint32_t pos, char quote, enum tok_
 		return end;
 	*kind = TOK_OTHER;
 	if (quote == '"') {
-		complain(lx, pos, true, "this string is not terminated on its line");
+		complain(lx, pos, "this string is not terminated on its line");
 		return end;
 	}
 	if (end > lx->unquoted_to)

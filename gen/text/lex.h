@@ -63,7 +63,7 @@ bool tok_is_any(const struct token *t, const char *const *words);
 /** Where it is spelled, and the macro call that it came out of. */
 struct diag_place tok_place(const struct token *t);
 /** The same, for a message that is said right there. */
-#define tok_at(t) ((const struct diag_place[]){tok_place(t)})
+#define tok_at(t) diag_at(tok_place(t))
 /**
  * Must a blank stand between @prev and @next, two tokens that did not touch in the source, so that
  * they are read as two again? Never inside an attach point.

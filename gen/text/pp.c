@@ -1,15 +1,7 @@
 #include "text/pp_priv.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 // Notes about macro calls and #includes after one message; the rest of a longer chain is counted.
 #define MAX_NOTES 8
-
-void list_init(struct toklist *l)
-{
-	*l = (struct toklist){.tail = &l->head};
-}
 
 void list_add(struct toklist *l, struct token *t)
 {
@@ -19,8 +11,7 @@ void list_add(struct toklist *l, struct token *t)
 	}
 	l->pad = false;
 	t->next = NULL;
-	*l->tail = t;
-	l->tail = &t->next;
+	*(l->last ? &l->last->next : &l->head) = t;
 	l->last = t;
 }
 
@@ -51,8 +42,7 @@ static bool over_limit(struct pp *pp, const char *what)
 	if (pp->level)
 		at = src_place((struct src_loc){pp->level->file, pp->level->lex.pos}, 1);
 	diag_error(pp->diag, pp->level ? &at : NULL, "%s", what);
-	pp_notes(pp);
-	return false;
+	return pp_notes(pp);
 }
 
 bool pp_spend(struct pp *pp, size_t n)
@@ -78,15 +68,14 @@ static void note_macros(struct pp *pp)
 	for (struct pp_context *c = pp->context; c; c = c->outer) {
 		if (!c->call || n++ >= MAX_NOTES)
 			continue;
-		struct diag_place at = src_place(c->call->loc, c->call->text.n);
-		diag_note(pp->diag, &at, "in the expansion of macro \"" STR_FMT "\"",
-			  STR_ARG(c->call->text));
+		diag_note(pp->diag, diag_at(src_place(c->call->loc, c->call->text.n)),
+			  "in the expansion of macro \"" STR_FMT "\"", STR_ARG(c->call->text));
 	}
 	if (n > MAX_NOTES)
 		diag_note(pp->diag, NULL, "(%u more macro expansions around it)", n - MAX_NOTES);
 }
 
-void pp_notes(struct pp *pp)
+bool pp_notes(struct pp *pp)
 {
 	note_macros(pp);
 	unsigned n = 0;
@@ -102,6 +91,7 @@ void pp_notes(struct pp *pp)
 	}
 	if (n > MAX_NOTES && !again)
 		diag_note(pp->diag, NULL, "(included by %u more files)", n - MAX_NOTES);
+	return false;
 }
 
 void pp_lex(struct pp *pp, struct token *ret)
@@ -115,29 +105,12 @@ void pp_lex(struct pp *pp, struct token *ret)
 	}
 }
 
-bool pp_error(struct pp *pp, const struct token *t, const char *fmt, ...)
+bool pp_fail(struct pp *pp)
 {
-	va_list ap;
-	va_start(ap, fmt);
-	struct diag_place at = src_place(t->loc, t->text.n); // note_macros() has the calls
-	diag_error(pp->diag, &at, "%s", arena_vprintf(pp->arena, fmt, ap));
-	va_end(ap);
-	pp_notes(pp);
 	pp->failed = true;
 	// More would not be shown.
 	pp->fatal |= pp->diag->n_errors > DIAG_MAX_ERRORS;
-	return false;
-}
-
-bool pp_warning(struct pp *pp, const struct token *t, const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	struct diag_place at = src_place(t->loc, t->text.n); // note_macros() has the calls
-	diag_warning(pp->diag, &at, "%s", arena_vprintf(pp->arena, fmt, ap));
-	va_end(ap);
-	pp_notes(pp);
-	return false;
+	return pp_notes(pp);
 }
 
 static struct token *new_eof(struct pp *pp, struct src_loc loc)

@@ -1,8 +1,6 @@
 // Conditionals: which groups of lines are read and which are skipped (C11 6.10.1, C23's #elifdef).
 #include "text/pp_priv.h"
 
-#include <string.h>
-
 static struct token *number_token(struct pp *pp, const struct token *at, bool yes)
 {
 	struct token *t = pp_copy(pp, at);
@@ -69,8 +67,7 @@ static bool evaluate(struct pp *pp, const struct token *name)
 	if (line->kind == TOK_EOF)
 		return pp_error(pp, name, "#" STR_FMT " needs an expression", STR_ARG(name->text));
 	pp_begin_list(pp, line);
-	struct toklist l;
-	list_init(&l);
+	struct toklist l = {0};
 	struct token *t;
 	bool good = true;
 	do {
@@ -147,9 +144,7 @@ static bool next_group(struct pp *pp, const struct token *name, enum conditional
 	}
 	if (c->seen_else) {
 		pp_error(pp, name, "#" STR_FMT " after #else", STR_ARG(name->text));
-		struct diag_place at = src_place(c->else_at, 4);
-		diag_note(pp->diag, &at, "the #else is here");
-		return false;
+		return diag_note(pp->diag, diag_at(src_place(c->else_at, 4)), "the #else is here");
 	}
 	if (kind == COND_ELSE) {
 		c->seen_else = true;

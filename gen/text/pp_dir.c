@@ -1,32 +1,25 @@
 // Directives: which one it is, and those that are no more than a line.
 #include "text/pp_priv.h"
 
-#include <string.h>
-
 struct token *pp_line(struct pp *pp)
 {
-	struct token *list, *t, **tail = &list;
+	struct toklist l = {0};
 	do {
-		t = arena_new(pp->arena, struct token);
-		pp_lex(pp, t);
-		*tail = t;
-		tail = &t->next;
-	} while (t->kind != TOK_EOF && pp_spend(pp, 1));
-	if (t->kind != TOK_EOF)
-		*tail = arena_new(pp->arena, struct token);
-	return list;
+		list_add(&l, arena_new(pp->arena, struct token));
+		pp_lex(pp, l.last);
+	} while (l.last->kind != TOK_EOF && pp_spend(pp, 1));
+	if (l.last->kind != TOK_EOF)
+		list_add(&l, arena_new(pp->arena, struct token));
+	return l.head;
 }
 
 struct token *pp_expanded_line(struct pp *pp, struct token *line)
 {
-	struct toklist l;
-	struct token *t;
-	list_init(&l);
+	struct toklist l = {0};
 	pp_begin_list(pp, line);
-	do {
-		t = pp_next(pp);
-		list_add(&l, t);
-	} while (t->kind != TOK_EOF);
+	do
+		list_add(&l, pp_next(pp));
+	while (l.last->kind != TOK_EOF);
 	pp_end_list(pp);
 	return l.head;
 }

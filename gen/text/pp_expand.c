@@ -1,8 +1,6 @@
 // Reading tokens from files and lists, and calling macros.
 #include "text/pp_priv.h"
 
-#include <string.h>
-
 static void push(struct pp *pp, struct token *list, struct macro *m, struct token *call)
 {
 	struct pp_context *c = arena_new(pp->arena, struct pp_context);
@@ -117,9 +115,8 @@ struct call_args {
 
 static void end_arg(struct pp *pp, struct call_args *a)
 {
-	struct arg arg = {.raw = a->cur.head};
-	vec_push(pp->arena, &a->v, arg);
-	list_init(&a->cur);
+	vec_push(pp->arena, &a->v, (struct arg){.raw = a->cur.head});
+	a->cur = (struct toklist){0};
 }
 
 /**
@@ -129,7 +126,6 @@ static void end_arg(struct pp *pp, struct call_args *a)
 static bool split_args(struct pp *pp, const struct macro *m, struct call_args *a)
 {
 	unsigned depth = 0;
-	list_init(&a->cur);
 	for (;;) {
 		struct token *t = next_argument_token(pp);
 		if (t->kind == TOK_EOF)
@@ -171,9 +167,8 @@ static bool count_args(struct pp *pp, const struct macro *m, const struct token 
 		want--;
 	pp_error(pp, name, "macro \"" STR_FMT "\" takes %s%zu argument%s, not %zu",
 		 STR_ARG(m->name), m->variadic ? "at least " : "", want, want == 1 ? "" : "s", got);
-	struct diag_place at = src_place(m->loc, m->name.n);
-	diag_note(pp->diag, &at, "\"" STR_FMT "\" is defined here", STR_ARG(m->name));
-	return false;
+	return diag_note(pp->diag, diag_at(src_place(m->loc, m->name.n)),
+			 "\"" STR_FMT "\" is defined here", STR_ARG(m->name));
 }
 
 /**
@@ -211,13 +206,11 @@ static void read_expansion(struct pp *pp, struct toklist *l, struct macro *m, st
 
 static void expand_object(struct pp *pp, struct macro *m, struct token *name)
 {
-	struct toklist l;
-	if (m->kind == MACRO_OBJECT) {
+	struct toklist l = {0};
+	if (m->kind == MACRO_OBJECT)
 		pp_substitute(pp, m, NULL, name, &l);
-	} else {
-		list_init(&l);
+	else
 		list_add(&l, pp_builtin(pp, m, name));
-	}
 	read_expansion(pp, &l, m, name);
 }
 
@@ -253,7 +246,7 @@ static bool expand_function(struct pp *pp, struct macro *m, struct token *name)
 		put_back(pp, name);
 		return true;
 	}
-	struct toklist l;
+	struct toklist l = {0};
 	pp_substitute(pp, m, args.v.v, name, &l);
 	read_expansion(pp, &l, m, name);
 	return true;

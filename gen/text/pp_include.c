@@ -17,8 +17,7 @@ struct header {
 /** Tokens from `<` on up to `>`, spelled out; false when there is no `>`. */
 static bool angled_name(struct pp *pp, struct token *(*next)(struct pp *), struct header *h)
 {
-	struct toklist l;
-	list_init(&l);
+	struct toklist l = {0};
 	struct token *t;
 	while (!tok_is(t = next(pp), ">")) {
 		if (t->kind == TOK_EOF)

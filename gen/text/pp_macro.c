@@ -2,7 +2,6 @@
 #include "text/pp_priv.h"
 
 #include <limits.h>
-#include <string.h>
 
 #define MAX_PARAMS 1024
 
@@ -258,8 +257,8 @@ static bool may_define(struct pp *pp, const struct macro *m, const struct token 
 	if (same_macro(old, m))
 		return false;
 	pp_error(pp, name, "macro \"" STR_FMT "\" is redefined differently", STR_ARG(m->name));
-	struct diag_place at = src_place(old->loc, old->name.n);
-	return diag_note(pp->diag, &at, "the previous definition is here");
+	return diag_note(pp->diag, diag_at(src_place(old->loc, old->name.n)),
+			 "the previous definition is here");
 }
 
 void pp_define_line(struct pp *pp, struct token *line, bool predefined)
@@ -325,16 +324,14 @@ static bool define_text(struct pp *pp, const char *file, struct str text, bool p
 	struct lexer lex;
 	lexer_init(&lex, pp->arena, pp->diag, f);
 	lex.in_directive = true;
-	struct token *list, *t, **tail = &list;
+	struct toklist line = {0};
 	do {
-		t = arena_new(pp->arena, struct token);
-		lexer_next(&lex, t);
-		*tail = t;
-		tail = &t->next;
-	} while (t->kind != TOK_EOF);
+		list_add(&line, arena_new(pp->arena, struct token));
+		lexer_next(&lex, line.last);
+	} while (line.last->kind != TOK_EOF);
 	pp->failed = lex.failed;
 	if (!lex.failed)
-		pp_define_line(pp, list, predefined);
+		pp_define_line(pp, line.head, predefined);
 	return !pp->failed;
 }
 

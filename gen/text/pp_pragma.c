@@ -1,6 +1,5 @@
 // #pragma: once and option are ours to obey, pack is bpftrace's, the rest is kept for the layers
 // that know it.
-#include "text/expr.h"
 #include "text/pp_priv.h"
 
 /** The line with its macros expanded: bpftrace will not know them. */
@@ -101,8 +100,8 @@ static void option(struct pp *pp, struct token *name)
 		if (str_eq(old->value, o.value) && str_eq(old->help, o.help))
 			return; // the file was included twice
 		pp_error(pp, name, "option " STR_FMT " is redeclared differently", STR_ARG(o.name));
-		struct diag_place at = src_place(old->loc, old->name.n);
-		diag_note(pp->diag, &at, "the previous declaration is here");
+		diag_note(pp->diag, diag_at(src_place(old->loc, old->name.n)),
+			  "the previous declaration is here");
 		return;
 	}
 	const struct macro *given = map_get(&pp->macros, name->text);

@@ -73,9 +73,9 @@ struct pp_context {
 	bool barrier;	    /**< reading ends here: an argument or a directive's line by itself */
 };
 
+/** Empty as {0}. */
 struct toklist {
-	struct token *head, **tail;
-	struct token *last;
+	struct token *head, *last;
 	bool pad;  /**< the next token added gets a blank */
 	bool lead; /**< something empty stood before the first token */
 };
@@ -83,22 +83,20 @@ struct toklist {
 // pp.c
 /** Adds a token to the program; what stood before directives since the last one comes before it. */
 void pp_emit(struct pp *pp, struct token *t);
-void list_init(struct toklist *l);
 void list_add(struct toklist *l, struct token *t);
 void list_join(struct toklist *l, struct toklist *more);
 struct token *pp_copy(struct pp *pp, const struct token *t);
 /** Counts @n tokens made; false, once with an error, when there were too many. */
 bool pp_spend(struct pp *pp, size_t n);
 bool pp_spend_bytes(struct pp *pp, size_t n);
-/**
- * Errors and warnings at @t, with the macro calls and #includes that led there as notes. Return
- * false.
- */
-bool pp_error(struct pp *pp, const struct token *t, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-bool pp_warning(struct pp *pp, const struct token *t, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-void pp_notes(struct pp *pp);
+/** Errors and warnings at @t, with the macro calls and #includes that led there as notes. They are false. */
+#define pp_error(pp, t, ...) (diag_error((pp)->diag, pp_at(t), __VA_ARGS__), pp_fail(pp))
+#define pp_warning(pp, t, ...) (diag_warning((pp)->diag, pp_at(t), __VA_ARGS__), pp_notes(pp))
+/** As tok_at(), but without the macro call, which is among the notes. */
+#define pp_at(t) diag_at(src_place((t)->loc, (t)->text.n))
+/** What follows a warning, and an error; false. */
+bool pp_notes(struct pp *pp);
+bool pp_fail(struct pp *pp);
 /** The next token of the innermost file, as it is. */
 void pp_lex(struct pp *pp, struct token *ret);
 /** Reads @f as if it stood at the current place; @at is the #include. */
@@ -119,7 +117,7 @@ struct arg {
 	bool
 	    omitted; /**< a variable argument that is not there, not even empty: `, ##` takes the comma away */
 };
-/** The replacement list of @m for @args, to be read again. */
+/** The replacement list of @m for @args, to be read again, into the empty *@ret. */
 void pp_substitute(struct pp *pp, struct macro *m, struct arg *args, const struct token *call,
 		   struct toklist *ret);
 
@@ -190,7 +188,14 @@ const char *pp_find_header(struct pp *pp, struct str name, const struct src_file
 void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name);
 
 // expr.c
-#include "text/expr.h"
+/**
+ * Is @list not zero? It ends in TOK_EOF, whose place is that of the directive's end; `defined` and
+ * macros have been replaced, any identifier left is 0. False with an error in *@bad_at and *@why
+ * when it is malformed.
+ */
+bool expr_eval(const struct token *list, bool *ret, const struct token **bad_at, const char **why);
+
+// pp_include.c
 /** What tells files apart, whatever path leads there: for #pragma once. */
 struct str pp_file_id(struct pp *pp, const struct src_file *f);
 

@@ -2,8 +2,6 @@
 // 6.10.3.3).
 #include "text/pp_priv.h"
 
-#include <string.h>
-
 struct subst {
 	struct pp *pp;
 	const struct macro *m;
@@ -41,7 +39,6 @@ static struct toklist *expanded(const struct subst *s, struct arg *arg)
 	if (arg->is_expanded)
 		return &arg->expanded;
 	arg->is_expanded = true;
-	list_init(&arg->expanded);
 	struct pp *pp = s->pp;
 	if (pp->nesting >= PP_MAX_NESTING) {
 		pp_error(pp, s->call, "macro calls are nested more than %u deep", PP_MAX_NESTING);
@@ -51,8 +48,7 @@ static struct toklist *expanded(const struct subst *s, struct arg *arg)
 	pp->nesting++;
 	bool pad = pp->pad, vanished = pp->vanished;
 	pp->pad = pp->vanished = false;
-	struct toklist copy;
-	list_init(&copy);
+	struct toklist copy = {0};
 	for (const struct token *t = arg->raw; t && !pp->fatal; t = t->next)
 		list_add(&copy, pp_copy(pp, t));
 	pp_begin_list(pp, copy.head);
@@ -160,13 +156,12 @@ static void add_operand(const struct subst *s, size_t i, bool raw, struct toklis
 {
 	const struct macro *m = s->m;
 	const struct token *t = &m->body[i];
-	list_init(l);
+	*l = (struct toklist){0};
 	bool hash = m->kind == MACRO_FUNCTION && tok_is(t, "#");
 	if (hash)
 		i++;
 	if (is_va_opt(m, i)) {
-		struct toklist inner;
-		list_init(&inner);
+		struct toklist inner = {0};
 		if (expanded(s, &s->args[m->n_params - 1])->head)
 			substitute_range(s, i + 2, operand_end(m, i) - 1, &inner);
 		if (hash) {
@@ -202,11 +197,8 @@ static void paste(const struct subst *s, const struct token *op, struct toklist 
 	struct token *a = l->last, *b = rhs->head, joined;
 	if (!pp_spend_bytes(pp, a->text.n + b->text.n))
 		return;
-	char *p = arena_alloc(pp->arena, a->text.n + b->text.n + 1);
-	memcpy(p, a->text.p, a->text.n);
-	memcpy(p + a->text.n, b->text.p, b->text.n);
-	p[a->text.n + b->text.n] = '\0';
-	struct str text = {p, a->text.n + b->text.n};
+	struct str text =
+	    str_printf(pp->arena, STR_FMT STR_FMT, STR_ARG(a->text), STR_ARG(b->text));
 	if (!lex_one(pp->arena, text, &joined)) {
 		pp_error(pp, op, "## makes \"" STR_FMT "\", which is not a single token",
 			 STR_ARG(text));
@@ -243,7 +235,7 @@ static void substitute_range(const struct subst *s, size_t i, size_t end, struct
 				// GNU's `, ## args`: nothing is pasted, the comma goes when there
 				// are none.
 				if (s->args[m->param[r]].omitted)
-					list_init(&l);
+					l = (struct toklist){0};
 				list_join(&l, &rhs);
 			} else {
 				bool empty = !l.head;
@@ -267,7 +259,6 @@ void pp_substitute(struct pp *pp, struct macro *m, struct arg *args, const struc
 		   struct toklist *ret)
 {
 	struct subst s = {.pp = pp, .m = m, .args = args, .call = call};
-	list_init(ret);
 	// An empty list, only so that messages know about this call.
 	struct pp_context here = {.outer = pp->context, .call = (struct token *)call};
 	pp->context = &here;

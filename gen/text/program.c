@@ -1,12 +1,6 @@
 #include "text/program.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-void program_init(struct program *p)
-{
-	*p = (struct program){0};
-}
 
 void program_fini(struct program *p)
 {
@@ -144,9 +138,7 @@ static void add_entry(struct linemap *m, struct linemap_entry e)
 {
 	if (m->entries.n == m->entries.cap) {
 		m->entries.cap = m->entries.cap ? 2 * m->entries.cap : 256;
-		m->entries.v = realloc(m->entries.v, m->entries.cap * sizeof(e));
-		if (!m->entries.v)
-			base_oom();
+		m->entries.v = base_realloc(m->entries.v, m->entries.cap * sizeof(e));
 	}
 	m->entries.v[m->entries.n++] = e;
 }
@@ -187,15 +179,6 @@ void program_end(struct program_sink *w, const struct token *end)
 	if (w->col > 1)
 		put(w, STR("\n"));
 	w->p->map.text = strbuf_str(&w->p->text);
-}
-
-void emit_tokens(const struct token *tokens, const struct src_file *main, struct program *p)
-{
-	struct program_sink w;
-	program_begin(&w, p, main);
-	for (; tokens && tokens->kind != TOK_EOF; tokens = tokens->next)
-		program_put(&w, tokens, tokens);
-	program_end(&w, tokens);
 }
 
 const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col)

@@ -31,12 +31,12 @@ struct linemap {
 	size_t n_joins;
 };
 
+/** Empty as {0}. */
 struct program {
 	struct strbuf text; /**< owned: program_fini() */
 	struct linemap map;
 };
 
-void program_init(struct program *p);
 void program_fini(struct program *p);
 
 /** Tokens on their way into a program, one after the other. */
@@ -55,8 +55,6 @@ void program_begin(struct program_sink *w, struct program *p, const struct src_f
 void program_put(struct program_sink *w, const struct token *t, const struct token *of);
 /** @end: what stands before it, comments at the end of the template, is written; or NULL. */
 void program_end(struct program_sink *w, const struct token *end);
-/** All of these for the token list @tokens. */
-void emit_tokens(const struct token *tokens, const struct src_file *main, struct program *p);
 
 /** What stands at program position @line:@col, or the last before it; NULL when there is none. */
 const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col);

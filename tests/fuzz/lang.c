@@ -56,8 +56,7 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 	struct bind_made made = {0};
 	struct bind_memory memory = {0};
 	struct bind b = {a, d, &given, .made = &made, .memory = &memory};
-	struct program text;
-	program_init(&text);
+	struct program text = {0};
 	made.program = &text;
 	template_bind(&b, pp);
 	lock_add_tables(&b);

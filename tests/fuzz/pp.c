@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/program.h"
 #include "text/pp.h"
 #include "lang/script.h"
 
 #include "../unit/lexfile.h"
+#include "../unit/tokens.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,11 +21,10 @@ static void add_bytes(struct strbuf *b, const struct token *list)
 static void must_read_again(struct arena *a, const struct token *out, const struct src_file *main)
 {
 	struct diag d;
-	struct program p;
+	struct program p = {0};
 	struct strbuf before = {0}, after = {0};
 	struct token *again;
 	diag_init(&d, fopen("/dev/null", "w"));
-	program_init(&p);
 	for (const struct token *t = out; t->kind != TOK_EOF; t = t->next)
 		if (t->kind == TOK_DIRECTIVE || t->kind == TOK_OTHER ||
 		    (t->attach && t->from_macro))

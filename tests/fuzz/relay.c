@@ -2,7 +2,7 @@
 // to its standard output, with = too, but as the data of a running program, others to its standard error; an empty one: it
 // rests. Our messages are for a terminal, and data of a bpftrace that says nothing there come out as they went in.
 #include "fuzz.h"
-#include "text/program.h"
+#include "../unit/tokens.h"
 #include "run/relay.h"
 #include "text/pp.h"
 
@@ -40,12 +40,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena a = {0};
 	struct fuzz_said said;
 	struct pp pp;
-	struct program program;
+	struct program program = {0};
 	struct relay r;
 	struct strbuf want = {0};
 	fuzz_listen(&said);
 	pp_init(&pp, &a, &said.diag);
-	program_init(&program);
 	if (!pp_file(&pp, src_from_text(&a, STR("fuzz.bt"), str_from(script))))
 		exit(1);
 	emit_tokens(pp.out, pp.files.v[0], &program);

@@ -231,7 +231,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		for (uint64_t pc = 0; pc < 64; pc += 16)
 			context_add(&arena, &near, src, entry + pc);
 		for (size_t i = 0; i < names.n; i++) {
-			dwtypes_ask_from(&images, i % 3 ? &near : NULL);
+			images.context = i % 3 ? &near : NULL;
 			use_type(&lk, &c, names.v[i]);
 		}
 		use_type(&lk, &c, STR("no_such_name"));

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "text/program.h"
 #include "text/pp.h"
+#include "../unit/tokens.h"
 
 static void print_pragmas(const struct pp *pp)
 {
@@ -44,8 +44,7 @@ int main(int argc, char **argv)
 			good &= src_load(&a, &d, argv[i], str_from(argv[i]), &f) && pp_file(&pp, f);
 		}
 	}
-	struct program program;
-	program_init(&program);
+	struct program program = {0};
 	if (good) {
 		for (size_t i = 0; i < pp.c_lines.n; i++) // of the others gcc leaves nothing
 			if (str_has_prefix(pp.c_lines.v[i].directive->text, STR("#include")))

@@ -1,9 +1,9 @@
 // The preprocessor's interface: what ends up in struct pp, and where tokens say they come from.
 // What macros expand to is compared with gcc in tests/pp/oracle.t.
-#include "text/program.h"
 #include "text/pp.h"
 
 #include "tap.h"
+#include "tokens.h"
 
 static struct arena arena;
 static struct diag diag;
@@ -28,10 +28,9 @@ static bool heard(const char *message)
 
 static struct str printed(const char *text)
 {
-	struct program p;
+	struct program p = {0};
 	if (!run(text))
 		return STR("(failed)");
-	program_init(&p);
 	emit_tokens(pp.out, pp.files.v[0], &p);
 	struct str ret = strbuf_take(&p.text, &arena);
 	program_fini(&p);
@@ -104,8 +103,7 @@ static void definitions(void)
 	       pp_define(&pp, "D="),
 	   "-D takes NAME, NAME=TEXT and NAME(ARGS)=TEXT");
 	pp_file(&pp, src_from_text(&arena, STR("t"), STR("A B C(1)D")));
-	struct program p;
-	program_init(&p);
+	struct program p = {0};
 	emit_tokens(pp.out, pp.files.v[0], &p);
 	is_str(strbuf_str(&p.text), STR("1 x y <1>\n"), "and they expand");
 	program_fini(&p);

@@ -3,6 +3,7 @@
 #include "run/relay.h"
 #include "tap.h"
 #include "text/pp.h"
+#include "tokens.h"
 
 static struct arena arena;
 static char *said;
@@ -105,7 +106,7 @@ static void make_program(struct pp *pp, struct diag *d, struct program *p, const
 	struct src_file *f = src_from_text(&arena, STR("t.bt"), str_from(text));
 	pp_init(pp, &arena, d);
 	pp_file(pp, f);
-	program_init(p);
+	*p = (struct program){0};
 	emit_tokens(pp->out, f, p);
 }
 
