@@ -37,7 +37,7 @@ struct lookup *bind_lookup(const struct bind *b)
 			context_add(b->arena, b->memory->all_near, near->places.v[k].src,
 				    near->places.v[k].addr);
 	}
-	dwtypes_ask_from(b->memory->dwarf, b->memory->all_near);
+	b->memory->dwarf->context = b->memory->all_near;
 	return b->memory->lookup;
 }
 
@@ -45,9 +45,9 @@ struct lookup *bind_lookup_from(const struct bind *b, size_t i)
 {
 	struct lookup *lk = bind_lookup(b);
 	if (lk)
-		dwtypes_ask_from(b->memory->dwarf, b->found.clauses[i]->near.places.n
-						       ? &b->found.clauses[i]->near
-						       : b->memory->all_near);
+		b->memory->dwarf->context = b->found.clauses[i]->near.places.n
+						? &b->found.clauses[i]->near
+						: b->memory->all_near;
 	return lk;
 }
 

@@ -25,9 +25,8 @@ static bool add_process(struct cmd_source *s, int pid)
 {
 	if (!proc_open(s->arena, s->diag, PROCFS, pid, &s->proc))
 		return false;
-	for (size_t i = 0; i < s->proc->files.n; i++) {
-		const struct proc_file *f = &s->proc->files.v[i];
-		if (!f->open_path.n && i == 0)
+	vec_each(const struct proc_file, f, &s->proc->files) {
+		if (!f->open_path.n && f == s->proc->files.v)
 			return diag_error(s->diag, NULL,
 					  "the executable of process %d, " STR_FMT
 					  ", cannot be reached",

@@ -1,8 +1,6 @@
 /** btgen test - what a program's probes say, asserted: traces it and compares what is printed. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/outfile.h"
 #include "cmd/cmd.h"

@@ -399,8 +399,7 @@ static void report_difference(struct context_question *q, const struct meaning *
 				    STR_ARG(one), STR_ARG(two));
 	if (!map_add(t->arena, &t->warned, str_from(text)))
 		return;
-	struct diag_place at = {.file = first->src->img->display_path};
-	diag_warning(t->diag, &at, "%s", text);
+	diag_warning(t->diag, diag_at({.file = first->src->img->display_path}), "%s", text);
 	if (m->by_place)
 		diag_note(t->diag, NULL,
 			  "the traced sites do not all refer to the same one: write a clause for "
@@ -419,8 +418,7 @@ static void check_missing(struct context_question *q, const struct meaning *m)
 	struct str dwo = q->context->missing;
 	if (!dwo.n || !map_add(t->arena, &t->warned, dwo))
 		return;
-	struct diag_place at = {.file = src->img->display_path};
-	diag_warning(t->diag, &at,
+	diag_warning(t->diag, diag_at({.file = src->img->display_path}),
 		     "the types of the traced code are in \"" STR_FMT
 		     "\", which cannot be read; those of other files are used, such as \"" STR_FMT
 		     "\" of " STR_FMT,

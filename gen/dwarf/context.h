@@ -35,7 +35,7 @@
  *
  *	struct context c = {0};
  *	context_add(arena, &c, src, site->pc);
- *	dwtypes_ask_from(types, &c);
+ *	types->context = &c;
  */
 #ifndef DWARF_CONTEXT_H
 #define DWARF_CONTEXT_H

@@ -23,10 +23,7 @@ void context_add(struct arena *a, struct context *c, struct dwsrc *src, uint64_t
 
 bool context_has_image(const struct context *c, const struct dwsrc *src)
 {
-	for (size_t i = 0; i < c->places.n; i++)
-		if (c->places.v[i].src == src)
-			return true;
-	return false;
+	return vec_any(const struct context_place, p, &c->places, p->src == src);
 }
 
 /** A unit while it is put together. */

@@ -1,7 +1,6 @@
 #include "dwarf/dwload.h"
 
 #include <dwarf.h>
-#include <string.h>
 
 #include "dwarf/dwfind.h"
 #include "dwarf/dwname.h"
@@ -354,8 +353,7 @@ static bool read_bitfield(struct dwsrc *src, Dwarf_Die *die, struct ctype_member
 
 static bool read_member(struct dwsrc *src, Dwarf_Die *die, struct ctype_member *m)
 {
-	const char *name = dwsrc_name(die);
-	m->name = str_from(name);
+	m->name = str_from(dwsrc_name(die));
 	m->type = dwload_type_of(src, die);
 	return m->type && read_location(die, &m->off) && read_bitfield(src, die, m);
 }
@@ -378,8 +376,7 @@ static void read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 			continue;
 		struct ctype_member m = {.is_base = tag == DW_TAG_inheritance};
 		if (!read_member(src, &child, &m)) {
-			struct diag_place at = dwsrc_place(src, &child);
-			diag_warning(src->diag, &at,
+			diag_warning(src->diag, diag_at(dwsrc_place(src, &child)),
 				     "member \"" STR_FMT "\" of \"" STR_FMT
 				     "\" has no readable location; omitted",
 				     STR_ARG(m.name), STR_ARG(t->name));
@@ -401,31 +398,21 @@ bool dwload_enumerator_value(Dwarf_Die *die, const struct ctype *of, int64_t *re
 	Dwarf_Word u;
 	if (!dwarf_attr(die, DW_AT_const_value, &at))
 		return false;
-	unsigned form = dwarf_whatform(&at), width = 0;
-	switch (form) {
-	case DW_FORM_sdata:
-	case DW_FORM_implicit_const:
-		if (dwarf_formsdata(&at, &s) != 0)
-			return false;
+	unsigned form = dwarf_whatform(&at);
+	unsigned width = form == DW_FORM_data1	 ? 1
+			 : form == DW_FORM_data2 ? 2
+			 : form == DW_FORM_data4 ? 4
+						 : 8;
+	if (form == DW_FORM_sdata || form == DW_FORM_implicit_const) {
+		bool good = dwarf_formsdata(&at, &s) == 0;
 		*ret = s;
-		return true;
-	case DW_FORM_data1:
-		width = 1;
-		break;
-	case DW_FORM_data2:
-		width = 2;
-		break;
-	case DW_FORM_data4:
-		width = 4;
-		break;
-	default:
-		break;
+		return good;
 	}
 	if (dwarf_formudata(&at, &u) != 0)
 		return false;
 	// Fixed-size forms say nothing of the sign. Only when they fill a signed type is the top
 	// bit a sign: gcc writes 200 in an int as data1 0xc8.
-	if (width && width < 8) {
+	if (width < 8) {
 		u &= (UINT64_C(1) << width * 8) - 1;
 		if (of && of->is_signed && of->has_size && of->size == width &&
 		    u >> (width * 8 - 1))
@@ -445,8 +432,7 @@ static void read_values(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 		const char *name = dwsrc_name(&child);
 		struct ctype_value v = {.name = str_from(name)};
 		if (!name || !dwload_enumerator_value(&child, t, &v.value)) {
-			struct diag_place at = dwsrc_place(src, &child);
-			diag_warning(src->diag, &at,
+			diag_warning(src->diag, diag_at(dwsrc_place(src, &child)),
 				     "enumerator \"%s\" has no readable value; omitted",
 				     name ? name : "?");
 			continue;

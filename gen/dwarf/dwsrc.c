@@ -64,9 +64,8 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 		}
 		if (rc < 0 && !src->corrupt) {
 			src->corrupt = true;
-			struct diag_place at = {.file = src->img->display_path};
-			diag_error(src->diag, &at, "debug information is corrupt: %s",
-				   dwarf_errmsg(-1));
+			diag_error(src->diag, diag_at({.file = src->img->display_path}),
+				   "debug information is corrupt: %s", dwarf_errmsg(-1));
 		}
 	}
 	return false;
@@ -85,8 +84,8 @@ bool dwsrc_next_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dw
 	}
 	if (!src->corrupt) {
 		src->corrupt = true;
-		struct diag_place at = dwsrc_place(src, &from);
-		diag_error(src->diag, &at, "debug information is corrupt: %s",
+		diag_error(src->diag, diag_at(dwsrc_place(src, &from)),
+			   "debug information is corrupt: %s",
 			   rc < 0 ? dwarf_errmsg(-1) : "a sibling lies before its predecessor");
 	}
 	return false;

@@ -23,17 +23,12 @@ void dwtypes_add(struct dwtypes *t, struct dwsrc *src)
 	t->source.file = t->images.n == 1 ? src->img->display_path : (struct str){0};
 }
 
-void dwtypes_ask_from(struct dwtypes *t, struct context *c)
-{
-	t->context = c;
-}
-
 bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr)
 {
 	struct context *c = arena_new(t->arena, struct context);
 	c->is_asked = true;
 	context_add(t->arena, c, src, addr);
-	dwtypes_ask_from(t, c);
+	t->context = c;
 	return context_resolve(t->arena, c);
 }
 
@@ -173,9 +168,8 @@ static bool walk(struct type_source *s, unsigned kinds, type_source_name_fn *fn,
 			continue;
 		any = true;
 		dwname_walk(src, kinds, walk_hit, &w);
-		struct diag_place at = {.file = src->img->display_path};
 		if (src->missing.n)
-			diag_warning(t->diag, &at,
+			diag_warning(t->diag, diag_at({.file = src->img->display_path}),
 				     "the types of %zu compilation units are missing from the list",
 				     src->missing.n);
 		dwsplit_report_missing(src);

@@ -25,9 +25,13 @@ struct dwtypes {
 	VEC(struct dwsrc *) images; /**< their debug information, opened when it is needed */
 	struct map known;	    /**< answers: question -> struct answer */
 	struct map warned;	    /**< warnings about differing definitions, each reported once */
-	struct context *context;    /**< dwtypes_ask_from()'s, or NULL */
-	unsigned depth;		    /**< questions that wait for this one */
-	bool verbose;		    /**< say which definitions were not compared */
+	/**
+	 * Where questions come from; NULL: from nowhere in particular. Set by who asks. Its images are asked first, and
+	 * when definitions differ, those of its units are meant.
+	 */
+	struct context *context;
+	unsigned depth; /**< questions that wait for this one */
+	bool verbose;	/**< say which definitions were not compared */
 };
 
 void dwtypes_init(struct dwtypes *t, struct arena *a, struct diag *d);
@@ -35,14 +39,8 @@ void dwtypes_init(struct dwtypes *t, struct arena *a, struct diag *d);
 void dwtypes_add(struct dwtypes *t, struct dwsrc *src);
 
 /**
- * From now on questions come from the code at @c, until the next call; NULL: from nowhere in
- * particular. Its images are asked first. When definitions differ, those of its units are meant. @c
- * is not copied.
- */
-void dwtypes_ask_from(struct dwtypes *t, struct context *c);
-/**
- * The same for one place, which the user named: it goes before all. False, silently, when no unit
- * is known for it.
+ * Questions come from one place from now on, which the user named: it goes before all. False, silently,
+ * when no unit is known for it.
  */
 bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr);
 

@@ -360,7 +360,7 @@ void lock_compare(const struct bind *b, struct lock *old, struct lock_difference
 {
 	struct comparison c = {.b = b, .ret = ret};
 	bind_lookup(b);
-	dwtypes_ask_from(b->memory->dwarf, b->memory->all_near);
+	b->memory->dwarf->context = b->memory->all_near;
 	for (struct map_entry *e = NULL; (e = map_next(&old->facts, e));)
 		for (const struct lock_fact *f = e->value; f; f = f->next)
 			compare_fact(&c, f);

@@ -71,7 +71,7 @@ static struct lookup *lookup_for(const struct bind *b, struct str map)
 		for (size_t k = 0; k < its->places.n && reads; k++)
 			context_add(b->arena, near, its->places.v[k].src, its->places.v[k].addr);
 	}
-	dwtypes_ask_from(b->memory->dwarf, near->places.n ? near : b->memory->all_near);
+	b->memory->dwarf->context = near->places.n ? near : b->memory->all_near;
 	return lk;
 }
 
