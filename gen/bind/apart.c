@@ -1,7 +1,6 @@
 #include "bind/apart.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "bind/attach.h"

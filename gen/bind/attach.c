@@ -1,6 +1,5 @@
 #include "bind/attach.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sys/stat.h>

@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <string.h>
 
 #include "bind/argread.h"
 #include "bind/namedarg.h"

@@ -1,7 +1,6 @@
 #include "bind/targetfile.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "elf/imgsym.h"
 #include "process/proc.h"

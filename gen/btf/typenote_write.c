@@ -1,7 +1,6 @@
 #include "btf/typenote.h"
 
 #include <bpf/btf.h>
-#include <endian.h>
 
 #include "base/map.h"
 #include "btf/kbtf.h"

@@ -1,8 +1,6 @@
 // An enum's values beside the names of another.
 #include "check/check_priv.h"
 
-#include <inttypes.h>
-
 #include "ctype/enumtab.h"
 #include "lang/print.h"
 #include "sema/targettype.h"

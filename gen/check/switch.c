@@ -7,8 +7,6 @@
  */
 #include "check/check_priv.h"
 
-#include <string.h>
-
 #include "bind/optional.h"
 
 /** Where a process shows its switch. */

@@ -1,7 +1,5 @@
 #include "ctype/ctype.h"
 
-#include <string.h>
-
 enum { MAX_DEPTH = 64 };
 
 bool ctype_complete(struct ctype *t)

@@ -1,7 +1,6 @@
 #include "ctype/enumtab.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /** bpftrace 0.17 takes string literals of up to 63 bytes. */
 enum { MAX_TEXT = 63 };

@@ -64,10 +64,8 @@ static uint64_t mix(uint64_t mark, uint64_t v)
 
 static uint64_t mix_attr(uint64_t mark, Dwarf_Die *die, unsigned name)
 {
-	Dwarf_Attribute at;
-	Dwarf_Word v = 0;
-	if (dwarf_attr(die, name, &at))
-		dwarf_formudata(&at, &v);
+	uint64_t v = 0;
+	dwsrc_number(die, name, &v);
 	return mix(mark, v);
 }
 

@@ -162,8 +162,7 @@ bool context_resolve(struct arena *a, struct context *c)
  */
 static bool keeps_blocks(Dwarf_Die *unit)
 {
-	Dwarf_Attribute at;
-	const char *by = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &at));
+	const char *by = dwsrc_string(unit, DW_AT_producer);
 	const char *version = by && strncmp(by, "GNU ", 4) == 0 ? strchr(by + 4, ' ') : NULL;
 	return version && strtoul(version, NULL, 10) <= 12;
 }

@@ -118,13 +118,12 @@ static uint64_t count_table(struct str table, bool big)
 
 uint64_t dwline_rows(struct dwsrc *src, Dwarf_Die *unit)
 {
-	Dwarf_Attribute at;
-	Dwarf_Word off;
+	uint64_t off;
 	GElf_Ehdr ehdr;
 	Dwarf *dbg = dwarf_cu_getdwarf(unit->cu);
 	if (!dbg || !gelf_getehdr(dwarf_getelf(dbg), &ehdr))
 		return 0;
-	if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &at), &off) != 0)
+	if (!dwsrc_number(unit, DW_AT_stmt_list, &off))
 		off = 0; // where a split unit has one (appendix F.2)
 	struct str table = str_from_offset(section_of(src, dbg), off);
 	if (!table.n || !map_add_ptr(src->arena, &src->lines, table.p))

@@ -33,17 +33,11 @@ void dwload_set_elsewhere(struct dwsrc *src, dwload_elsewhere_fn *fn, void *ctx)
 	l->ctx = ctx;
 }
 
+/** Of @die, or of what it completes. */
 static bool attr_uint(Dwarf_Die *die, unsigned name, uint64_t *ret)
 {
 	Dwarf_Attribute at;
 	return dwarf_attr_integrate(die, name, &at) && dwarf_formudata(&at, ret) == 0;
-}
-
-/** The same of @die itself, not of what it completes. */
-static bool own_uint(Dwarf_Die *die, unsigned name, uint64_t *ret)
-{
-	Dwarf_Attribute at;
-	return dwarf_attr(die, name, &at) && dwarf_formudata(&at, ret) == 0;
 }
 
 static bool type_die_of(Dwarf_Die *die, Dwarf_Die *ret)
@@ -327,17 +321,17 @@ static bool read_location(Dwarf_Die *die, uint64_t *ret)
 static bool read_bitfield(struct dwsrc *src, Dwarf_Die *die, struct ctype_member *m)
 {
 	uint64_t bits, at;
-	if (!own_uint(die, DW_AT_bit_size, &bits))
+	if (!dwsrc_number(die, DW_AT_bit_size, &bits))
 		return true;
 	if (bits == 0 || bits > 128)
 		return false;
 	m->bit_size = (unsigned)bits;
-	if (own_uint(die, DW_AT_data_bit_offset, &at)) {
+	if (dwsrc_number(die, DW_AT_data_bit_offset, &at)) {
 		m->bit_off = m->off * 8 + at;
-	} else if (own_uint(die, DW_AT_bit_offset, &at)) {
+	} else if (dwsrc_number(die, DW_AT_bit_offset, &at)) {
 		// Counted from the most significant bit of a storage unit.
 		uint64_t unit;
-		if (!own_uint(die, DW_AT_byte_size, &unit) && !ctype_size(m->type, &unit))
+		if (!dwsrc_number(die, DW_AT_byte_size, &unit) && !ctype_size(m->type, &unit))
 			return false;
 		if (unit > 16 || (src->img->big ? 0 : at + bits > unit * 8 && (int64_t)at >= 0))
 			return false;
@@ -371,8 +365,8 @@ static void read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 		if (dwsrc_flag(&child, DW_AT_external) || dwsrc_flag(&child, DW_AT_declaration))
 			continue;
 		uint64_t virtuality = 0;
-		if (tag == DW_TAG_inheritance && own_uint(&child, DW_AT_virtuality, &virtuality) &&
-		    virtuality)
+		if (tag == DW_TAG_inheritance &&
+		    dwsrc_number(&child, DW_AT_virtuality, &virtuality) && virtuality)
 			continue;
 		struct ctype_member m = {.is_base = tag == DW_TAG_inheritance};
 		if (!read_member(src, &child, &m)) {

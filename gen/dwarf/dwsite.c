@@ -122,11 +122,10 @@ struct str dwsite_written(struct dwsrc *src, const struct dwsite *s)
 }
 
 /** 0: there is none. */
-static Dwarf_Word number_of(Dwarf_Die *die, unsigned name)
+static uint64_t number_of(Dwarf_Die *die, unsigned name)
 {
-	Dwarf_Attribute at;
-	Dwarf_Word ret;
-	return dwarf_formudata(dwarf_attr(die, name, &at), &ret) == 0 ? ret : 0;
+	uint64_t ret;
+	return dwsrc_number(die, name, &ret) ? ret : 0;
 }
 
 /**
@@ -173,8 +172,7 @@ static void find_line(struct dwsrc *src, struct dwsite *s)
 	s->full_path = path;
 	s->file = str_from(path);
 	// Most programs are built in one directory, and their files are known by the path from there.
-	Dwarf_Attribute at;
-	const char *dir = dwarf_formstring(dwarf_attr(&s->unit, DW_AT_comp_dir, &at));
+	const char *dir = dwsrc_string(&s->unit, DW_AT_comp_dir);
 	struct str d = str_from(dir);
 	if (d.n > 1 && str_has_prefix(s->file, d) && s->file.n > d.n && s->file.p[d.n] == '/')
 		s->file = str_from_offset(s->file, d.n + 1);
@@ -214,13 +212,12 @@ bool dwsite_is_from(struct dwsrc *src, uint64_t pc, struct str pattern)
 {
 	struct arena *a = src->img->arena;
 	struct dwsite site;
-	Dwarf_Attribute attr;
 	Dwarf_Die unit, split;
 	if (!dwsite_listed_unit(src, pc, &unit))
 		return false;
 	if (dwsplit_unit(src, &unit, &split) && split.cu)
 		unit = split;
-	const char *dir = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attr));
+	const char *dir = dwsrc_string(&unit, DW_AT_comp_dir);
 	const char *name = dwarf_diename(&unit);
 	if (name && strcmp(name, "<artificial>") == 0) // link-time optimisation: of several files
 		name = dwsite_at(src, pc, &site) && site.file.n ? str_dup(a, site.file) : NULL;
@@ -255,8 +252,7 @@ bool dwsite_entry(Dwarf_Die *die, Dwarf_Addr *ret)
  */
 static void find_optimized(Dwarf_Die *unit, Dwarf_Die *function, struct dwrows *ret)
 {
-	Dwarf_Attribute at;
-	const char *z = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &at)), *by = z ? z : "";
+	const char *z = dwsrc_string(unit, DW_AT_producer), *by = z ? z : "";
 	bool has_options = strncmp(by, "GNU", 3) == 0 && strstr(by, " -g");
 	bool has_all_calls = dwarf_hasattr_integrate(function, DW_AT_call_all_calls) ||
 			     dwarf_hasattr_integrate(function, DW_AT_GNU_all_call_sites);

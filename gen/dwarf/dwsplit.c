@@ -34,11 +34,8 @@ bool dwsplit_is_whole(Dwarf_Die *split)
 
 struct str dwsplit_name(Dwarf_Die *skeleton)
 {
-	Dwarf_Attribute at;
-	const char *name = NULL;
-	if (dwarf_attr(skeleton, DW_AT_dwo_name, &at) ||
-	    dwarf_attr(skeleton, DW_AT_GNU_dwo_name, &at))
-		name = dwarf_formstring(&at);
+	const char *name = dwsrc_string(skeleton, DW_AT_dwo_name);
+	name = name ? name : dwsrc_string(skeleton, DW_AT_GNU_dwo_name);
 	return name ? str_from(name) : dwsrc_unit_name(skeleton);
 }
 
@@ -51,7 +48,6 @@ enum { MAX_PLACES = 2 };
 static unsigned find_places(struct arena *a, struct dwsrc *src, Dwarf_Die *skeleton,
 			    const char *ret[MAX_PLACES])
 {
-	Dwarf_Attribute at;
 	struct img *file;
 	char link[FILE_PATH_OF], beside[4096];
 	struct str name = dwsplit_name(skeleton);
@@ -61,9 +57,7 @@ static unsigned find_places(struct arena *a, struct dwsrc *src, Dwarf_Die *skele
 	file_path_of(img_debugfile(src->img, &file) ? file->fd : src->img->fd, link);
 	ssize_t n = readlink(link, beside, sizeof(beside));
 	struct str directory = str_dir((struct str){beside, n > 0 ? (size_t)n : 0});
-	const char *dir = NULL;
-	if (dwarf_attr(skeleton, DW_AT_comp_dir, &at))
-		dir = dwarf_formstring(&at);
+	const char *dir = dwsrc_string(skeleton, DW_AT_comp_dir);
 	ret[0] = arena_printf(a, STR_FMT STR_FMT, STR_ARG(directory), STR_ARG(name));
 	ret[1] = arena_printf(a, STR_FMT "%s/" STR_FMT,
 			      STR_ARG(dir && *dir == '/' ? STR("") : directory), dir ? dir : ".",

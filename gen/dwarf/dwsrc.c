@@ -139,6 +139,18 @@ Dwarf_Die dwsrc_origin(Dwarf_Die die)
 	return die;
 }
 
+const char *dwsrc_string(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute at;
+	return dwarf_formstring(dwarf_attr(die, name, &at));
+}
+
+bool dwsrc_number(Dwarf_Die *die, unsigned name, uint64_t *ret)
+{
+	Dwarf_Attribute at;
+	return dwarf_formudata(dwarf_attr(die, name, &at), ret) == 0;
+}
+
 bool dwsrc_flag(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute at;

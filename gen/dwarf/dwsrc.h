@@ -102,6 +102,10 @@ const char *dwsrc_symbol(Dwarf_Die *die);
 bool dwsrc_follow(Dwarf_Die *die, unsigned name);
 /** The function as it was written: that of an instance or an inlined copy; in LTO one refers to the other. */
 Dwarf_Die dwsrc_origin(Dwarf_Die die);
+/** The attribute @name of @die itself, a text; NULL: there is none. */
+const char *dwsrc_string(Dwarf_Die *die, unsigned name);
+/** The same for a number; false where there is none. */
+bool dwsrc_number(Dwarf_Die *die, unsigned name, uint64_t *ret);
 /** The attribute @name is there and true. */
 bool dwsrc_flag(Dwarf_Die *die, unsigned name);
 /**

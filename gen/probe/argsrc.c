@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dwarf.h>
 #include <elf.h>
-#include <string.h>
 
 #include "ctype/namequery.h"
 #include "dwarf/dwload.h"

@@ -208,10 +208,9 @@ static bool ends_in(struct str path, struct str file)
 /** Names of @unit's files that are meant; false when it has none. */
 static bool find_files(struct line_finder *f, Dwarf_Die *unit)
 {
-	Dwarf_Attribute at;
 	Dwarf_Files *files;
 	size_t n;
-	const char *dir = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &at));
+	const char *dir = dwsrc_string(unit, DW_AT_comp_dir);
 	f->names = (struct map){0};
 	if (!dwsite_may_read_lines(f->src, unit) || dwarf_getsrcfiles(unit, &files, &n) != 0)
 		return false;

@@ -265,7 +265,7 @@ static void read_result(struct dwsrc *src, const struct dwsite *site, Dwarf_Die 
 	ret->is_float = t && ctype_strip(t) && ctype_strip(t)->kind == CTYPE_FLOAT;
 	// LLVM drops the result of a function whose callers it knows, when none of them looks at it or all
 	// know what it is; its name and its type stay. gcc gives what is left a name of its own.
-	const char *by = dwarf_formstring(dwarf_attr(&unit, DW_AT_producer, &attr));
+	const char *by = dwsrc_string(&unit, DW_AT_producer);
 	bool may_be_dropped = by && strstr(by, "clang") && img_is_local(src->img, site->at);
 	if (is_in_one_register(t) && !may_be_dropped)
 		ret->result = t;

@@ -1,9 +1,9 @@
 #include "probe/locexpr.h"
 
 #include <dwarf.h>
-#include <string.h>
 
 #include "ctype/ctype.h"
+#include "dwarf/dwsrc.h"
 
 enum { MAX_STEPS = 64, MAX_DEPTH = 8, MAX_OPS = 64 };
 
@@ -88,14 +88,12 @@ static bool narrow(struct machine *m, enum locexpr_op op, int64_t bits)
 static bool convert(struct machine *m, const Dwarf_Op *op, Dwarf_Word generic)
 {
 	Dwarf_Die type;
-	Dwarf_Attribute at;
-	Dwarf_Word encoding = 0, size = 0;
+	uint64_t encoding = 0, size = 0;
 	if (generic == 0) // the generic type, of 64 bits
 		return narrow(m, LOCEXPR_UNSIGNED, 64);
 	if (dwarf_getlocation_die(m->attr, op, &type) != 0 ||
-	    dwarf_formudata(dwarf_attr(&type, DW_AT_encoding, &at), &encoding) != 0 ||
-	    dwarf_formudata(dwarf_attr(&type, DW_AT_byte_size, &at), &size) != 0 ||
-	    !ctype_is_word(size))
+	    !dwsrc_number(&type, DW_AT_encoding, &encoding) ||
+	    !dwsrc_number(&type, DW_AT_byte_size, &size) || !ctype_is_word(size))
 		return refuse(m, "its location has a type that bpftrace cannot convert to");
 	switch (encoding) {
 	case DW_ATE_signed:

@@ -1,7 +1,5 @@
 #include "probe/probeargs.h"
 
-#include <string.h>
-
 #include "btf/typenote.h"
 #include "elf/debugfile.h"
 #include "usdt/argname.h"

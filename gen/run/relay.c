@@ -1,7 +1,5 @@
 #include "run/relay.h"
 
-#include <string.h>
-
 #include "run/ready.h"
 
 enum { LONGEST_MESSAGE = 65536 }; // longer lines are data, or reported in pieces

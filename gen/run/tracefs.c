@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /** Where bpftrace looks for them. */

@@ -390,16 +390,10 @@ static const struct defines_unit *read_unit(struct dwsrc *src, const struct sour
 	return u;
 }
 
-static const char *folder_of(Dwarf_Die *unit)
-{
-	Dwarf_Attribute at;
-	return dwarf_attr(unit, DW_AT_comp_dir, &at) ? dwarf_formstring(&at) : NULL;
-}
-
 struct str defines_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, struct str name)
 {
 	char buf[DEFINES_PATH];
-	const char *dir = folder_of(unit);
+	const char *dir = dwsrc_string(unit, DW_AT_comp_dir);
 	struct str folder = str_dir(source_in(src, NULL, path)->path), text = {0};
 	bool is_missing = true;
 	for (unsigned i = 0; i < 2 && is_missing && src->n_read < MAX_READ; i++) {
@@ -415,7 +409,7 @@ struct str defines_beside(struct dwsrc *src, const char *path, Dwarf_Die *unit, 
 bool defines_open(struct dwsrc *src, const struct dwsite *site, struct defines *ret)
 {
 	Dwarf_Die unit = site->unit;
-	const char *name = dwarf_diename(&unit), *dir = folder_of(&unit);
+	const char *name = dwarf_diename(&unit), *dir = dwsrc_string(&unit, DW_AT_comp_dir);
 	*ret = (struct defines){.file = source_in(src, NULL, site->full_path), .line = site->line};
 	ret->text = ret->file->text;
 	if (!ret->text.n)

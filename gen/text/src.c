@@ -51,12 +51,7 @@ static bool load(struct arena *a, struct diag *d, int fd, struct str name,
 {
 	struct strbuf b = {0};
 	struct stat st = {0};
-	bool good = fstat(fd, &st) == 0;
-	if (good && S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-		good = false;
-	}
-	good = good && file_read_rest(fd, SRC_MAX_SIZE, &b);
+	bool good = fstat(fd, &st) == 0 && file_read_rest(fd, SRC_MAX_SIZE, &b);
 	int err = errno;
 	close(fd);
 
