@@ -61,9 +61,9 @@ static double median_ns(void (*hit)(void), bool is_cold)
 	for (int i = 0; i < HITS; i++) {
 		for (size_t at = 0; is_cold && at < CACHE; at += 64)
 			*(volatile unsigned char *)&memory[at] += 1;
-		uint64_t from = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+		int64_t from = clock_ns(CLOCK_MONOTONIC);
 		hit();
-		ns[i] = (double)((uint64_t)clock_ns(CLOCK_MONOTONIC) - from);
+		ns[i] = (double)(clock_ns(CLOCK_MONOTONIC) - from);
 	}
 	qsort(ns, HITS, sizeof(*ns), compare);
 	return ns[HITS / 2];

@@ -104,8 +104,6 @@ struct scan {
 	unsigned depth;
 };
 
-static void scan_file(struct pp *pp, const char *path, unsigned depth);
-
 /** #include and #define; the rest of the line is read over. */
 static void scan_directive(struct scan *s)
 {
@@ -120,7 +118,7 @@ static void scan_directive(struct scan *s)
 		name = str_slice(name, 0, str_find(name, quoted ? '"' : '>'));
 		const char *path = pp_find_header(pp, name, quoted ? s->file : NULL);
 		if (path)
-			scan_file(pp, path, s->depth + 1);
+			pp_c_scan(pp, path, s->depth + 1);
 	} else if (tok_is(&t, "define")) {
 		lexer_next(&s->lex, &t);
 		map_add(pp->arena, &pp->header_names, str_copy(pp->arena, t.text));
@@ -175,7 +173,7 @@ static void scan_definition(struct scan *s, struct token *t)
 		scan_enumerators(s, t);
 }
 
-static void scan_file(struct pp *pp, const char *path, unsigned depth)
+void pp_c_scan(struct pp *pp, const char *path, unsigned depth)
 {
 	struct scan s = {.pp = pp, .depth = depth};
 	struct src_file *f;
@@ -198,9 +196,4 @@ static void scan_file(struct pp *pp, const char *path, unsigned depth)
 		else
 			scan_next(&s, &t);
 	}
-}
-
-void pp_c_scan(struct pp *pp, const char *path)
-{
-	scan_file(pp, path, 0);
 }

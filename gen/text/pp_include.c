@@ -159,7 +159,7 @@ static void keep_c_header(struct pp *pp, const struct token *include, const stru
 		  STR_ARG(name));
 	pp->n_c_headers++;
 	if (is_found)
-		pp_c_scan(pp, str_dup(pp->arena, name));
+		pp_c_scan(pp, str_dup(pp->arena, name), 0);
 }
 
 struct str pp_file_id(struct pp *pp, const struct src_file *f)

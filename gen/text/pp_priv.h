@@ -174,8 +174,8 @@ void pp_c_confirm_undefined(struct pp *pp, const struct token *name);
 /** The same for what __has_include(@name) was taken to be. */
 void pp_c_confirm_header(struct pp *pp, const struct token *at, struct str name, bool angled,
 			 bool is_there);
-/** Collects what the C header @path and those that it includes define. */
-void pp_c_scan(struct pp *pp, const char *path);
+/** Collects what the C header @path and those that it includes define; @depth: in so many others. */
+void pp_c_scan(struct pp *pp, const char *path, unsigned depth);
 
 // pp_include.c
 /**
