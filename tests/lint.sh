@@ -32,7 +32,7 @@ layer btf base elf ctype
 layer conf base ctype
 layer usdt base elf
 layer source base elf conf dwarf usdt/argname.h text/pp.h
-layer probe base elf ctype conf dwarf btf/typenote.h usdt source dialect/dialect.h
+layer probe base elf ctype conf dwarf btf/typenote.h usdt source lang/parse.h dialect/dialect.h
 layer lang base text
 layer bind base code process elf ctype dwarf btf/typenote.h usdt probe text lang dialect/dialect.h
 layer sema base code ctype btf conf usdt probe lang bind dialect/dialect.h

@@ -24,5 +24,10 @@
  * @a's.
  */
 struct node *parse_program(struct arena *a, struct diag *d, struct token *tokens);
+/**
+ * The expression that C's @text is, in @a; NULL, silently, when it is none, or of a form that bpftrace
+ * does not have, such as a = b or f({1}).
+ */
+struct node *parse_c_expression(struct arena *a, struct str text);
 
 #endif

@@ -91,7 +91,7 @@ static struct token *skip_type_name(struct token *t, bool *sure)
 		is_tag |= tok_is_any(t, tags);
 		bool is_base = vocabulary_is_type_word(t->text) || is_tag;
 		*sure |= is_base;
-		has_name = !tok_is_any(t, tags) && !tok_is(t, "const") && !tok_is(t, "volatile");
+		has_name |= !tok_is_any(t, tags) && !tok_is(t, "const") && !tok_is(t, "volatile");
 	}
 	for (; has_name; t = t->next) {
 		if (tok_is(t, ":") && tok_is(t->next, ":") && is_word(t->next->next)) {
@@ -192,7 +192,7 @@ static struct node *parse_cast(struct parser *p, struct node *n)
 		bool sure;
 		struct token *end = skip_type(p->at, &sure);
 		if (!end || !tok_is(end, ")") || !starts_expression(end->next) ||
-		    vocabulary_is_builtin(p->at->text))
+		    (!p->is_c && vocabulary_is_builtin(p->at->text)))
 			return NULL;
 		parse_add(n, take_type(p, end));
 	}
@@ -516,4 +516,20 @@ struct node *parse_expression(struct parser *p)
 bool parse_is_assignment(const struct token *t)
 {
 	return tok_is_any(t, assignments);
+}
+
+struct node *parse_c_expression(struct arena *a, struct str text)
+{
+	struct diag silent = {0};
+	struct lexer lx;
+	lexer_init(&lx, a, &silent, src_from_text(a, STR("source"), text));
+	lx.braces = 1; // what stands there is no attach point
+	struct parser p = {.arena = a, .diag = &silent, .at = lexer_list(&lx), .is_c = true};
+	for (struct token *t = p.at; t->kind != TOK_EOF; t = t->next) {
+		t->kind = t->kind == TOK_CHAR ? TOK_NUMBER : t->kind;
+		while (t->kind == TOK_STRING && t->next->kind == TOK_STRING) // is one
+			t->next = t->next->next;
+	}
+	struct node *n = parse_expression(&p);
+	return p.at->kind == TOK_EOF ? n : NULL;
 }

@@ -21,6 +21,7 @@ struct parser {
 	unsigned depth;		 /**< of the recursion */
 	struct token *failed_at; /**< where a limit was met; NULL: nowhere */
 	const char *why;
+	bool is_c;	   /**< bpftrace's own words are words like others */
 	bool in_predicate; /**< at its top level, where a slash before a { is its end */
 };
 

@@ -6,8 +6,6 @@
 #include "dwarf/dwload.h"
 #include "usdt/argname.h"
 
-enum { MAX_TEXT_ARGS = 16 };
-
 /** A decimal, octal or hexadecimal number as it stands in the text, with a sign. */
 static bool literal_value(struct str expr, int64_t *ret)
 {
@@ -144,9 +142,8 @@ static void find_ints(const struct argloc *l, const struct probearg *args, size_
 static void read_line(struct argloc *l, struct str probe, const struct probearg *args, size_t n,
 		      struct arginfer_arg *ret)
 {
-	struct argsrc_arg texts[MAX_TEXT_ARGS];
-	size_t n_texts;
-	if (!argsrc_read(l, probe, texts, MAX_TEXT_ARGS, &n_texts) || n_texts != n)
+	const struct argsrc_arg *texts = argsrc_read(l, probe, n);
+	if (!texts)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (is_refuted(l->src->arena, &texts[i], &args[i].operand, &ret[i].candidates))

@@ -5,9 +5,7 @@
  * names; the type of an expression of variables, members, indices, *, & and casts follows from the
  * debug information. An expression that is not understood has no type.
  *
- *	struct argsrc_arg args[12];
- *	size_t n;
- *	if (argsrc_read(&loc, STR("nvmf_tgt_state"), args, 12, &n)) ...
+ *	const struct argsrc_arg *args = argsrc_read(&loc, STR("nvmf_tgt_state"), n_operands);
  */
 #ifndef PROBE_ARGSRC_H
 #define PROBE_ARGSRC_H
@@ -24,11 +22,10 @@ struct argsrc_arg {
 };
 
 /**
- * The arguments behind the probe's name at the site's line; false, without a message, when there is
+ * The @n arguments behind the probe's name at the site's line; NULL, without a message, when there is
  * no such call.
  */
-bool argsrc_read(struct argloc *l, struct str probe, struct argsrc_arg *ret, size_t max,
-		 size_t *ret_n);
+const struct argsrc_arg *argsrc_read(struct argloc *l, struct str probe, size_t n);
 /**
  * Bytes that a string has at most when @expr is an array of char: one less than the array. 0: no
  * array, or not known.

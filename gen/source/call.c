@@ -272,13 +272,12 @@ static struct str line_above(struct str text, struct str at)
 	return str_from_offset(text, end ? (size_t)(end + 1 - text.p) : 0);
 }
 
-bool call_read(struct dwsrc *src, const struct dwsite *site, struct str probe,
-	       struct call_part *ret, size_t max, size_t *ret_n)
+const struct call_part *call_read(struct dwsrc *src, const struct dwsite *site, struct str probe,
+				  size_t n)
 {
 	struct call c = {.arena = src->arena, .probe = probe};
-	*ret_n = 0;
 	if (!site->line || !site->full_path || !defines_open(src, site, &c.at))
-		return false;
+		return NULL;
 	struct str text = c.at.text, at;
 	size_t start = 0;
 	defines_spend(&c.at, text.n / 16); // for its lines
@@ -291,12 +290,11 @@ bool call_read(struct dwsrc *src, const struct dwsite *site, struct str probe,
 		if (read_lines(c.arena, str_slice(at, 0, MAX_CALL), up + 1, &c.text))
 			expand(&c);
 		if (c.is_unsure)
-			return false;
+			return NULL;
 	}
-	if (c.parts.n > max)
-		return false;
-	for (size_t i = 0; i < c.parts.n; i++)
-		ret[i] = c.parts.v[i];
-	*ret_n = c.parts.n;
-	return c.n_found > 0;
+	if (!c.n_found || c.parts.n != n)
+		return NULL;
+	struct call_part *ret = arena_array(c.arena, struct call_part, n);
+	memcpy(ret, c.parts.v, n * sizeof(*ret));
+	return ret;
 }

@@ -5,9 +5,7 @@
  * DTRACE_PROBE2 or another probe macro is left. Each definition of a macro that has several is
  * tried, and those count that lead to the probe and agree.
  *
- *	struct call_part parts[12];
- *	size_t n;
- *	if (call_read(src, &site, STR("nvmf_tgt_state"), parts, 12, &n)) ...
+ *	const struct call_part *parts = call_read(src, &site, STR("nvmf_tgt_state"), n_operands);
  */
 #ifndef SOURCE_CALL_H
 #define SOURCE_CALL_H
@@ -22,10 +20,10 @@ struct call_part {
 };
 
 /**
- * False, without a message, if there is no source, no call of @probe or several, or more than @max
- * arguments.
+ * The @n arguments; NULL, without a message, if there is no source, no call of @probe or several, or
+ * another number of them.
  */
-bool call_read(struct dwsrc *src, const struct dwsite *site, struct str probe,
-	       struct call_part *ret, size_t max, size_t *ret_n);
+const struct call_part *call_read(struct dwsrc *src, const struct dwsite *site, struct str probe,
+				  size_t n);
 
 #endif

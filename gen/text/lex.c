@@ -363,6 +363,18 @@ void lexer_next(struct lexer *lx, struct token *ret)
 	follow_word(lx, ret);
 }
 
+struct token *lexer_list(struct lexer *lx)
+{
+	struct token *list, *t, **tail = &list;
+	do {
+		t = arena_new(lx->arena, struct token);
+		lexer_next(lx, t);
+		*tail = t;
+		tail = &t->next;
+	} while (t->kind != TOK_EOF);
+	return list;
+}
+
 struct str lexer_rest_of_line(const struct lexer *lx)
 {
 	struct str rest = str_from_offset(lx->file->text, lx->pos);

@@ -93,6 +93,8 @@ void lexer_init(struct lexer *lx, struct arena *a, struct diag *d, const struct 
  * the same.
  */
 void lexer_next(struct lexer *lx, struct token *ret);
+/** The tokens from here on, up to TOK_EOF. */
+struct token *lexer_list(struct lexer *lx);
 /** The rest of the line as it stands, without taking it. */
 struct str lexer_rest_of_line(const struct lexer *lx);
 

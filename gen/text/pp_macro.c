@@ -324,14 +324,10 @@ static bool define_text(struct pp *pp, const char *file, struct str text, bool p
 	struct lexer lex;
 	lexer_init(&lex, pp->arena, pp->diag, f);
 	lex.in_directive = true;
-	struct toklist line = {0};
-	do {
-		list_add(&line, arena_new(pp->arena, struct token));
-		lexer_next(&lex, line.last);
-	} while (line.last->kind != TOK_EOF);
+	struct token *list = lexer_list(&lex);
 	pp->failed = lex.failed;
 	if (!lex.failed)
-		pp_define_line(pp, line.head, predefined);
+		pp_define_line(pp, list, predefined);
 	return !pp->failed;
 }
 

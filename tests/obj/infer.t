@@ -137,6 +137,30 @@ if command -v g++ >/dev/null; then
 	unlike "$(unlisted/btgen probes -v -x inferred)" 'method.*Queue' "a member is not taken for the global of its name"
 fi
 
+# A variable hides the type of its name, and C writes expressions that bpftrace has other words for.
+cat >casts.c <<'END'
+#include <sys/sdt.h>
+typedef int state;
+typedef struct { long id; } ctx;
+state kept;
+long sink;
+__attribute__((noinline)) char **find(char *text, int c) { return text[0] == c ? &text + sink : 0; }
+__attribute__((noinline)) void work(int state, char *text, long double real, ctx *pid)
+{
+	DTRACE_PROBE3(app, hidden, (state), (state) & 3, text);
+	DTRACE_PROBE3(app, words, (char const *)text, (ctx *)pid, (pid)->id);
+	DTRACE_PROBE3(app, texts, "one" "two", find(text, ','), *find("a" "b", 'a'));
+	DTRACE_PROBE2(app, wide, (long double)real, (unsigned long int)state);
+	sink += state + *text + (long)real + pid->id;
+}
+int main(int argc, char **argv) { ctx c = {argc}; kept = argc; work(argc, argv[0], argc, &c); return 0; }
+END
+gcc -O0 -g -w -o inferred casts.c
+is "$(unlisted/btgen probes -x inferred)" "app:hidden(int state, int32_t arg1, char *text)
+app:words(const char *text, ctx *pid, long int arg2)
+app:texts(char *arg0, char **arg1, char *arg2)
+app:wide(long double real, long unsigned int state)" "casts, constants and strings as C has them"
+
 # A file of a stranger: macros that hold each other, and so often that following them all would take days.
 python3 - <<'END' >loop.c
 print("#include <sys/sdt.h>\n#define LOOP(n, x) " + "LOOP(n, x) " * 400 + "DTRACE_PROBE1(loop, n, x)\n#undef LOOP\n#define LOOP(n, x) DTRACE_PROBE1(loop, n, x)")

@@ -5,12 +5,6 @@ static bool lex_file(struct arena *a, struct diag *d, const struct src_file *f, 
 {
 	struct lexer lx;
 	lexer_init(&lx, a, d, f);
-	struct token *t, **tail = ret;
-	do {
-		t = arena_new(a, struct token);
-		lexer_next(&lx, t);
-		*tail = t;
-		tail = &t->next;
-	} while (t->kind != TOK_EOF);
+	*ret = lexer_list(&lx);
 	return !lx.failed;
 }
