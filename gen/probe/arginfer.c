@@ -20,12 +20,9 @@ static bool literal_value(struct str expr, int64_t *ret)
 /** Is @name one of the words of @expr? */
 static bool has_word(struct str expr, struct str name)
 {
-	while (expr.n) {
-		struct str behind = argname_skip_token(expr), word = {expr.p, expr.n - behind.n};
-		if (str_eq(word, name))
+	while (expr.n)
+		if (str_eq(argname_take_token(&expr), name))
 			return true;
-		expr = behind;
-	}
 	return false;
 }
 

@@ -94,10 +94,8 @@ static void add_definitions(struct call *c, struct arena *a, struct strbuf *b)
 	size_t n_macros = 0;
 	vec_push(a, &pending, c->text);
 	for (size_t i = 0; i < pending.n; i++) {
-		for (struct str rest = pending.v[i], behind; rest.n && !c->is_unsure;
-		     rest = behind) {
-			behind = argname_skip_token(rest);
-			struct str word = {rest.p, rest.n - behind.n}, *texts;
+		for (struct str rest = pending.v[i]; rest.n && !c->is_unsure;) {
+			struct str word = argname_take_token(&rest), *texts;
 			if (!str_is_ident(word) || is_probe_macro(word) || !map_add(a, &seen, word))
 				continue;
 			size_t n = find_definition(c, word, &texts);
@@ -125,8 +123,9 @@ static bool is_added(const struct token *t)
 	while (n && text.p[n - 1] != '\n')
 		n--;
 	text = str_from_offset(text, n);
-	return str_take(&text, STR("#define ")) &&
-	       str_has_prefix(argname_skip_token(text), STR("(")); // it has parameters
+	bool is_macro = str_take(&text, STR("#define "));
+	argname_take_token(&text);
+	return is_macro && str_has_prefix(text, STR("(")); // it has parameters
 }
 
 /** The tokens from behind @before up to @end. */

@@ -8,9 +8,7 @@ enum { MAX_ARGS = 12, MAX_FILE = 1 << 18 };
 static struct str take_token(struct str *rest)
 {
 	*rest = str_trim(*rest);
-	struct str behind = argname_skip_token(*rest), token = {rest->p, rest->n - behind.n};
-	*rest = behind;
-	return token;
+	return argname_take_token(rest);
 }
 
 /** Without comments, and without the lines of dtrace's #pragma. */

@@ -48,28 +48,28 @@ static size_t word_length(struct str s)
 	return n;
 }
 
-struct str argname_skip_token(struct str s)
+static size_t token_length(struct str s)
 {
-	if (!s.n)
-		return s;
-	char c = s.p[0];
+	char c = s.n ? s.p[0] : '\0';
 	if (is_word_start(c))
-		return str_from_offset(s, word_length(s));
+		return word_length(s);
 	if (isdigit((unsigned char)c))
-		return str_from_offset(s, number_length(s));
+		return number_length(s);
 	if (c == '"' || c == '\'')
-		return str_from_offset(s, literal_length(s));
-	if (c != '/')
-		return str_from_offset(s, 1);
-	if (str_has_prefix(s, STR("/*"))) {
-		for (size_t i = 2; i + 1 < s.n; i++)
-			if (s.p[i] == '*' && s.p[i + 1] == '/')
-				return str_from_offset(s, i + 2);
-		return str_from_offset(s, s.n);
-	}
+		return literal_length(s);
 	if (str_has_prefix(s, STR("//")))
-		return str_from_offset(s, str_find(s, '\n'));
-	return str_from_offset(s, 1);
+		return str_find(s, '\n');
+	if (!str_has_prefix(s, STR("/*")))
+		return s.n > 0;
+	const char *end = memmem(s.p + 2, s.n - 2, "*/", 2);
+	return end ? (size_t)(end + 2 - s.p) : s.n;
+}
+
+struct str argname_take_token(struct str *rest)
+{
+	struct str token = str_slice(*rest, 0, token_length(*rest));
+	*rest = str_from_offset(*rest, token.n);
+	return token;
 }
 
 size_t argname_split(struct str text, struct str *ret, size_t max)
@@ -92,7 +92,7 @@ size_t argname_split(struct str text, struct str *ret, size_t max)
 			depth++;
 		else if (rest.p[0] == ')' && depth)
 			depth--;
-		rest = argname_skip_token(rest);
+		argname_take_token(&rest);
 	}
 }
 
@@ -106,7 +106,7 @@ size_t argname_close(struct str text)
 			depth++;
 		else if (rest.p[0] == close && --depth == 0)
 			return text.n - rest.n;
-		rest = argname_skip_token(rest);
+		argname_take_token(&rest);
 	}
 	return text.n;
 }
@@ -191,8 +191,8 @@ static struct str last_word(struct str s)
 			return none;
 		if (!s.n || !is_word_start(s.p[0]))
 			return none;
-		name = str_slice(s, 0, word_length(s));
-		s = str_trim(str_from_offset(s, name.n));
+		name = argname_take_token(&s);
+		s = str_trim(s);
 	} while (s.n);
 	bool has_lower = false;
 	for (size_t i = 0; i < name.n; i++)

@@ -35,11 +35,8 @@ void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret);
 void argname_number(struct arena *a, struct str *names, size_t n);
 /** C string literals in a row, with their escapes resolved; empty when @text is not that. */
 struct str argname_literal(struct arena *a, struct str text);
-/**
- * The bytes behind the token that @text starts with: a word, a number, a literal, a comment, blanks
- * or one byte.
- */
-struct str argname_skip_token(struct str text);
+/** Takes the token off that *@rest starts with: a word, a number, a literal, a comment or one byte. */
+struct str argname_take_token(struct str *rest);
 /** The bracket that closes the one @text starts with, ( or [; text.n when there is none. */
 size_t argname_close(struct str text);
 
