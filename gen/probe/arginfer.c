@@ -55,23 +55,23 @@ static bool is_refuted(struct arena *a, const struct argsrc_arg *t, const struct
 	return !has_type || (t->var && t->var->kind != ARGLOC_NOWHERE);
 }
 
-static void take_text(struct arena *a, const struct argsrc_arg *t, const struct probearg *arg,
-		      struct arginfer_arg *ret)
+static void take_text(struct arena *a, const struct argsrc_arg *t, struct arginfer_arg *of)
 {
+	struct probearg *ret = of->arg;
 	// What is at the operand's place tells nothing about an ambiguous text, which may cast that.
-	ret->by_source = true;
+	of->by_source = true;
 	ret->name = t->name;
 	ret->expr = t->expr;
 	if (!t->expr.n)
 		return;
 	ret->is_constant = t->is_added;
-	if (t->type && argtype_fits(t->type, &arg->operand))
+	if (t->type && argtype_fits(t->type, &ret->operand))
 		ret->type = t->type;
 	if (ret->type || t->is_literal || t->expr.p[0] == '(')
 		return; // in parentheses it may be cast
 	// An expression that was not understood: a variable of its name in that place has its type.
-	for (size_t i = 0; i < ret->candidates.list.n && t->name.n; i++) {
-		const struct argloc_candidate *c = &ret->candidates.list.v[i];
+	for (size_t i = 0; i < of->candidates.list.n && t->name.n; i++) {
+		const struct argloc_candidate *c = &of->candidates.list.v[i];
 		if (!str_eq(c->name, t->name))
 			continue;
 		if (ret->type && !argtype_is_same(a, ret->type, c->type)) {
@@ -83,12 +83,12 @@ static void take_text(struct arena *a, const struct argsrc_arg *t, const struct 
 }
 
 /** `&p->first` is where p points to: with p at one place for two arguments, which of them is p? */
-static void drop_twins(const struct probearg *args, size_t n, struct arginfer_arg *ret)
+static void drop_twins(struct arginfer_arg *args, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++)
-			if (str_eq(args[i].operand.place, args[k].operand.place))
-				ret[i].candidates = ret[k].candidates =
+			if (str_eq(args[i].arg->operand.place, args[k].arg->operand.place))
+				args[i].candidates = args[k].candidates =
 				    (struct argloc_candidates){0};
 }
 
@@ -119,49 +119,53 @@ static bool constants_are_ints(const struct argloc *l)
 	return true;
 }
 
-static void find_ints(const struct argloc *l, const struct probearg *args, size_t n,
-		      struct arginfer_arg *ret)
+static void find_ints(const struct argloc *l, struct arginfer_arg *args, size_t n)
 {
 	bool asked = false, are_ints = false;
 	for (size_t i = 0; i < n; i++) {
-		const struct sdtarg *o = &args[i].operand;
+		const struct sdtarg *o = &args[i].arg->operand;
 		if (o->kind != SDTARG_CONST || o->size != 4 || !o->is_signed || o->is_float ||
-		    ret[i].by_source)
+		    args[i].by_source)
 			continue;
 		if (!asked)
 			are_ints = constants_are_ints(l);
 		asked = true;
-		ret[i].is_int = are_ints;
+		args[i].is_int = are_ints;
 	}
 }
 
 /** The texts of the source line, if there is one, and nothing speaks against any of them. */
-static void read_line(struct argloc *l, struct str probe, const struct probearg *args, size_t n,
-		      struct arginfer_arg *ret)
+static void read_line(struct argloc *l, struct str probe, struct arginfer_arg *args, size_t n)
 {
 	const struct argsrc_arg *texts = argsrc_read(l, probe, n);
 	if (!texts)
 		return;
 	for (size_t i = 0; i < n; i++)
-		if (is_refuted(l->src->arena, &texts[i], &args[i].operand, &ret[i].candidates))
+		if (is_refuted(l->src->arena, &texts[i], &args[i].arg->operand,
+			       &args[i].candidates))
 			return;
 	for (size_t i = 0; i < n; i++) {
-		take_text(l->src->arena, &texts[i], &args[i], &ret[i]);
-		if (ret[i].type)
-			ret[i].string_max = argsrc_string_max(l, ret[i].expr);
+		struct probearg *arg = args[i].arg;
+		take_text(l->src->arena, &texts[i], &args[i]);
+		if (arg->type)
+			arg->string_max = argsrc_string_max(l, arg->expr);
 	}
 }
 
-void arginfer_site(struct dwsrc *src, const struct dwsite *scope, struct str probe,
-		   const struct probearg *args, size_t n, struct arginfer_arg *ret)
+struct arginfer_arg *arginfer_site(struct dwsrc *src, const struct dwsite *scope, struct str probe,
+				   struct probesite *s)
 {
 	struct argloc at;
+	struct arginfer_arg *args = arena_array(src->arena, struct arginfer_arg, s->n_args);
 	argloc_init(&at, src, scope);
-	for (size_t i = 0; i < n; i++)
-		argloc_find(&at, &args[i].operand, &ret[i].candidates);
-	read_line(&at, probe, args, n, ret);
-	drop_twins(args, n, ret);
-	find_ints(&at, args, n, ret);
+	for (size_t i = 0; i < s->n_args; i++) {
+		args[i].arg = &s->args[i];
+		argloc_find(&at, &s->args[i].operand, &args[i].candidates);
+	}
+	read_line(&at, probe, args, s->n_args);
+	drop_twins(args, s->n_args);
+	find_ints(&at, args, s->n_args);
+	return args;
 }
 
 // --- several sites
@@ -183,8 +187,8 @@ static struct argloc_candidates evidence(struct arena *a, const struct arginfer_
 	struct argloc_candidates c = {0};
 	if (!arg->by_source)
 		return arg->candidates;
-	if (arg->type)
-		vec_push(a, &c.list, (struct argloc_candidate){arg->name, arg->type});
+	if (arg->arg->type)
+		vec_push(a, &c.list, (struct argloc_candidate){arg->arg->name, arg->arg->type});
 	return c;
 }
 
@@ -207,15 +211,14 @@ static struct argloc_candidates common(struct arena *a, const struct argloc_cand
  * are any, and of these the names that all have. A name never decides about a type: two pointers to
  * one struct can both be passed, or their first members.
  */
-static void narrow(struct arena *a, struct arginfer_arg **sites, const size_t *counts, size_t n,
-		   size_t k)
+static void narrow(struct arena *a, const struct arginfer_site *sites, size_t n, size_t k)
 {
 	struct argloc_candidates types = {0}, names = {0};
 	size_t n_known = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (k >= counts[i])
+		if (k >= sites[i].n)
 			continue;
-		struct argloc_candidates here = evidence(a, &sites[i][k]);
+		struct argloc_candidates here = evidence(a, &sites[i].args[k]);
 		if (!here.list.n)
 			continue;
 		types = n_known ? common(a, &types, &here, false) : here;
@@ -225,9 +228,9 @@ static void narrow(struct arena *a, struct arginfer_arg **sites, const size_t *c
 			return; // they disagree: nobody is believed
 	}
 	for (size_t i = 0; i < n && n_known > 1; i++) {
-		if (k >= counts[i] || sites[i][k].by_source)
+		if (k >= sites[i].n || sites[i].args[k].by_source)
 			continue;
-		struct argloc_candidates *c = &sites[i][k].candidates, left = {0};
+		struct argloc_candidates *c = &sites[i].args[k].candidates, left = {0};
 		*c = common(a, c, &types, false);
 		for (size_t j = 0; j < c->list.n; j++) {
 			const struct argloc_candidate *one = &c->list.v[j];
@@ -240,10 +243,11 @@ static void narrow(struct arena *a, struct arginfer_arg **sites, const size_t *c
 }
 
 /** What all candidates agree about. */
-static void settle(struct arena *a, struct arginfer_arg *arg)
+static void settle(struct arena *a, struct arginfer_arg *of)
 {
-	const struct argloc_candidates *c = &arg->candidates;
-	if (arg->by_source || !c->list.n)
+	const struct argloc_candidates *c = &of->candidates;
+	struct probearg *arg = of->arg;
+	if (of->by_source || !c->list.n)
 		return;
 	arg->name = c->list.v[0].name;
 	arg->type = c->list.v[0].type;
@@ -260,28 +264,28 @@ static void settle(struct arena *a, struct arginfer_arg *arg)
 }
 
 /** Some site knows the type of argument @k: it may be called otherwise than int. */
-static bool is_known(struct arginfer_arg **sites, const size_t *counts, size_t n, size_t k)
+static bool is_known(const struct arginfer_site *sites, size_t n, size_t k)
 {
 	for (size_t i = 0; i < n; i++)
-		if (k < counts[i] && sites[i][k].type && !sites[i][k].is_int)
+		if (k < sites[i].n && sites[i].args[k].arg->type && !sites[i].args[k].is_int)
 			return true;
 	return false;
 }
 
-void arginfer_intersect(struct arena *a, struct arginfer_arg **sites, const size_t *counts,
-			size_t n)
+void arginfer_intersect(struct arena *a, const struct arginfer_site *sites, size_t n)
 {
 	size_t most = 0;
 	for (size_t i = 0; i < n; i++)
-		most = counts[i] > most ? counts[i] : most;
+		most = sites[i].n > most ? sites[i].n : most;
 	for (size_t k = 0; k < most; k++) {
-		narrow(a, sites, counts, n, k);
+		narrow(a, sites, n, k);
 		for (size_t i = 0; i < n; i++)
-			if (k < counts[i])
-				settle(a, &sites[i][k]);
-		bool known = is_known(sites, counts, n, k);
+			if (k < sites[i].n)
+				settle(a, &sites[i].args[k]);
+		bool known = is_known(sites, n, k);
 		for (size_t i = 0; i < n && !known; i++)
-			if (k < counts[i] && sites[i][k].is_int)
-				sites[i][k].type = ctype_new(a, CTYPE_INT, "int", 4, true);
+			if (k < sites[i].n && sites[i].args[k].is_int)
+				sites[i].args[k].arg->type =
+				    ctype_new(a, CTYPE_INT, "int", 4, true);
 	}
 }

@@ -13,25 +13,23 @@
 #include "probe/argsrc.h"
 #include "probe/probearg.h"
 
+/** What is known of an argument before sites are compared. */
 struct arginfer_arg {
-	struct str name;     /**< empty: not known */
-	struct ctype *type;  /**< NULL: not known */
-	struct str expr;     /**< of the source line, or empty */
-	uint64_t string_max; /**< see probeargs.h */
-	bool by_source;	     /**< the line says what it is: other sites do not matter */
-	bool is_constant;    /**< a number that the probe's macro passes */
-	bool is_int;	     /**< a constant that can be of no other type than int */
+	struct probearg *arg; /**< gets the name, the type and what else the line says */
+	bool by_source;	      /**< the line says what it is: other sites do not matter */
+	bool is_int;	      /**< a constant that can be of no other type than int */
 	struct argloc_candidates candidates;
 };
 
-/** Fills ret[0..n) for a site with operands @args of probe @probe. */
-void arginfer_site(struct dwsrc *src, const struct dwsite *scope, struct str probe,
-		   const struct probearg *args, size_t n, struct arginfer_arg *ret);
-/**
- * Compares the @n sites of one probe; sites[i] has counts[i] arguments. Names and types are settled
- * here.
- */
-void arginfer_intersect(struct arena *a, struct arginfer_arg **sites, const size_t *counts,
-			size_t n);
+struct arginfer_site {
+	struct arginfer_arg *args;
+	size_t n;
+};
+
+/** For each argument of the site @s of probe @probe. */
+struct arginfer_arg *arginfer_site(struct dwsrc *src, const struct dwsite *scope, struct str probe,
+				   struct probesite *s);
+/** Compares the @n sites of one probe. Names and types are settled here. */
+void arginfer_intersect(struct arena *a, const struct arginfer_site *sites, size_t n);
 
 #endif

@@ -91,16 +91,14 @@ static void find_string_max(struct dwsrc *src, const struct dwsite *scope, struc
 	}
 }
 
-static void take_guesses(const struct arginfer_arg *guesses, struct probesite *s)
+/** Of the site @s, whose arguments are inferred. */
+static void settle_names(struct probesite *s)
 {
 	for (size_t i = 0; i < s->n_args; i++) {
 		struct probearg *arg = &s->args[i];
-		arg->has_name = is_good_name(guesses[i].name, i);
-		arg->name = arg->has_name ? guesses[i].name : (struct str){0};
-		arg->type = guesses[i].type;
-		arg->expr = guesses[i].expr;
-		arg->string_max = guesses[i].string_max;
-		arg->is_constant = guesses[i].is_constant && arg->operand.kind == SDTARG_CONST;
+		arg->has_name = is_good_name(arg->name, i);
+		arg->name = arg->has_name ? arg->name : (struct str){0};
+		arg->is_constant &= arg->operand.kind == SDTARG_CONST;
 		arg->constant = (uint64_t)arg->operand.value;
 		if (arg->has_name || arg->type)
 			arg->from = PROBEARG_INFERRED;
@@ -173,8 +171,7 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 		if (found)
 			find_string_max(src, &scope, s);
 	} else if (found && s->n_args) {
-		w->guesses = arena_array(img->arena, struct arginfer_arg, s->n_args);
-		arginfer_site(src, &scope, p->name, s->args, s->n_args, w->guesses);
+		w->guesses = arginfer_site(src, &scope, p->name, s);
 	}
 	if (!found)
 		take_kept(b, p, note != NULL, s);
@@ -352,20 +349,18 @@ void probeargs_read(struct binary *b, struct probesigs *signatures, const struct
 	*ret = (struct probeargs){.n_sites = probe->n_sites};
 	ret->sites = arena_array(a, struct probesite, probe->n_sites);
 	struct site_work *work = arena_array(a, struct site_work, probe->n_sites + 1);
-	struct arginfer_arg **guesses = arena_array(a, struct arginfer_arg *, probe->n_sites + 1);
-	size_t *counts = arena_array(a, size_t, probe->n_sites + 1), n_guessed = 0;
+	VEC(struct arginfer_site) guessed = {0};
 	for (size_t i = 0; i < probe->n_sites; i++) {
 		ret->sites[i].site = &probe->sites[i];
 		read_site(b, probe, &ret->sites[i], &work[i]);
-		if (work[i].guesses) {
-			guesses[n_guessed] = work[i].guesses;
-			counts[n_guessed++] = ret->sites[i].n_args;
-		}
+		if (work[i].guesses)
+			vec_push(a, &guessed,
+				 (struct arginfer_site){work[i].guesses, ret->sites[i].n_args});
 	}
-	arginfer_intersect(a, guesses, counts, n_guessed);
+	arginfer_intersect(a, guessed.v, guessed.n);
 	for (size_t i = 0; i < probe->n_sites; i++)
 		if (work[i].guesses)
-			take_guesses(work[i].guesses, &ret->sites[i]);
+			settle_names(&ret->sites[i]);
 	take_signature(a, work, signatures, probe, ret);
 	take_all_kinds(a, work, ret);
 	for (size_t i = 0; i < probe->n_sites; i++)
