@@ -46,7 +46,7 @@ static bool try_symbol(void *ctx, const struct img_symbol *sym)
 bool argread_find_symbol(struct img *img, struct str symbol, bool no_local, uint64_t *ret)
 {
 	struct search s = {.name = symbol, .no_local = no_local};
-	img_walk_symbols(img, try_symbol, &s);
+	img_walk(img, IMG_VARIABLES, try_symbol, &s);
 	*ret = s.addr;
 	return s.is_found && !s.is_ambiguous;
 }

@@ -88,7 +88,7 @@ struct str codeattach_nearest(struct arena *a, struct img *img, struct str wante
 {
 	struct nearest n = {a, wanted, STR(""), *best};
 	if (n.best)
-		img_walk_functions(img, try_symbol, &n);
+		img_walk(img, IMG_FUNCTIONS, try_symbol, &n);
 	*best = n.best;
 	return n.name;
 }
@@ -523,7 +523,7 @@ static bool find_pattern(struct attaching *w)
 				   .src = w->file->bin.src,
 				   .pattern = w->name,
 				   .near = &w->ret->near};
-		img_walk_functions(w->file->bin.img, fits, &s);
+		img_walk(w->file->bin.img, IMG_FUNCTIONS, fits, &s);
 		// 0.17 to 0.21 attach to the first; newer ones to all, unless the clause has `probe` (0.27).
 		if (s.n_twins && !w->b->given->is_own)
 			diag_warning(

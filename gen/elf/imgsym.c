@@ -8,11 +8,8 @@
 
 /** Where a walk goes to; `go_on` turns false when it wants no more. */
 struct walk {
-	bool objects;	   // variables, too
-	bool own, others;  // of the image itself only, or of none of its own
-	struct str wanted; // not empty: any symbol of this name, and no others
-	bool undefined;	   // if it is another file's
-	bool (*fn)(void *ctx, const struct img_symbol *sym);
+	unsigned which; // IMG_*
+	img_symbol_fn *fn;
 	void *ctx;
 	bool go_on;
 };
@@ -20,21 +17,17 @@ struct walk {
 static void walk_symbol(struct walk *w, struct str name, unsigned info, unsigned section,
 			uint64_t addr, uint64_t size)
 {
-	// The low four bits are the type in both classes.
+	// The low four bits are the type in both classes, the others the binding.
 	unsigned type = info & 0xf;
-	bool wanted =
-	    type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_OBJECT && w->objects);
-	if (w->wanted.n ? (w->undefined && section != SHN_UNDEF) ||
-			      !str_eq(str_slice(name, 0, str_find(name, '@')), w->wanted)
-			: !wanted || section == SHN_UNDEF || !name.n)
-		return;
-	// The others are the binding.
+	bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC;
+	bool fits = is_code || (type == STT_OBJECT && w->which & IMG_VARIABLES);
 	struct img_symbol sym = {.name = str_slice(name, 0, str_find(name, '@')),
 				 .addr = addr,
 				 .size = size,
 				 .is_local = info >> 4 == STB_LOCAL,
+				 .is_undefined = section == SHN_UNDEF,
 				 .is_ifunc = type == STT_GNU_IFUNC};
-	if (sym.name.n)
+	if (sym.name.n && (w->which & IMG_ANY || (fits && !sym.is_undefined)))
 		w->go_on = w->fn(w->ctx, &sym);
 }
 
@@ -108,17 +101,18 @@ static void walk_gnu_debugdata(struct img *img, struct walk *w)
 	}
 }
 
-/** .dynsym first, as its section is before that of .symtab: so bcc walks them. */
-static void walk_all(struct img *img, struct walk w)
+// .dynsym first, as its section is before that of .symtab: so bcc walks them.
+void img_walk(struct img *img, unsigned which, img_symbol_fn *fn, void *ctx)
 {
+	struct walk w = {.which = which, .fn = fn, .ctx = ctx, .go_on = true};
 	struct img_section s;
 	struct img *separate;
 	bool stripped = !img_find_header(img, ".symtab", &s) || s.type == SHT_NOBITS;
-	if (!w.others)
+	if (!(which & IMG_OTHERS))
 		walk_table(img, ".dynsym", &w);
-	if (!w.others && !stripped)
+	if (!(which & IMG_OTHERS) && !stripped)
 		walk_table(img, ".symtab", &w);
-	if (!w.go_on || !stripped || w.own)
+	if (!w.go_on || !stripped || which & IMG_OWN)
 		return;
 	if (img_separate_file(img, &separate) && img_find_header(separate, ".symtab", &s))
 		walk_table(separate, ".symtab", &w);
@@ -126,58 +120,20 @@ static void walk_all(struct img *img, struct walk w)
 		walk_gnu_debugdata(img, &w);
 }
 
-void img_walk_functions(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
-			void *ctx)
-{
-	walk_all(img, (struct walk){.fn = fn, .ctx = ctx, .go_on = true});
-}
-
-void img_walk_symbols(struct img *img, bool (*fn)(void *ctx, const struct img_symbol *sym),
-		      void *ctx)
-{
-	walk_all(img, (struct walk){.objects = true, .fn = fn, .ctx = ctx, .go_on = true});
-}
-
-void img_walk_part(struct img *img, bool own, bool (*fn)(void *ctx, const struct img_symbol *sym),
-		   void *ctx)
-{
-	walk_all(
-	    img,
-	    (struct walk){
-		.objects = true, .own = own, .others = !own, .fn = fn, .ctx = ctx, .go_on = true});
-}
-
-static bool take_any(void *ctx, const struct img_symbol *sym)
-{
-	(void)sym;
-	*(bool *)ctx = true;
-	return false;
-}
-
-bool img_has_symbol(struct img *img, struct str name, bool undefined)
-{
-	bool found = false;
-	walk_all(img, (struct walk){.wanted = name,
-				    .undefined = undefined,
-				    .fn = take_any,
-				    .ctx = &found,
-				    .go_on = true});
-	return found;
-}
-
 /** A symbol that is looked for: by its name, or by what it has to do with an address. */
 struct wanted {
-	enum { BY_NAME, STARTS_AT, STARTS_GLOBAL_AT, COVERS } how;
+	enum { BY_NAME, UNDEFINED, STARTS_AT, STARTS_GLOBAL_AT, COVERS } how;
 	struct str name;
-	bool found;
 	uint64_t addr;
+	bool found;
 };
 
 static bool match(void *ctx, const struct img_symbol *sym)
 {
 	struct wanted *w = ctx;
-	bool starts = sym->addr == w->addr;
-	w->found = w->how == BY_NAME	 ? str_eq(sym->name, w->name)
+	bool starts = sym->addr == w->addr, is_named = str_eq(sym->name, w->name);
+	w->found = w->how == BY_NAME	 ? is_named
+		   : w->how == UNDEFINED ? is_named && sym->is_undefined
 		   : w->how == COVERS	 ? w->addr - sym->addr < sym->size
 		   : w->how == STARTS_AT ? starts
 					 : starts && !sym->is_local;
@@ -186,35 +142,40 @@ static bool match(void *ctx, const struct img_symbol *sym)
 	return !w->found;
 }
 
+static bool find(struct img *img, unsigned which, struct wanted *w)
+{
+	img_walk(img, which, match, w);
+	return w->found;
+}
+
+bool img_has_symbol(struct img *img, struct str name, bool undefined)
+{
+	struct wanted w = {.how = undefined ? UNDEFINED : BY_NAME, .name = name};
+	return find(img, IMG_ANY, &w);
+}
+
 bool img_find_function(struct img *img, struct str name, uint64_t *ret)
 {
-	struct wanted w = {.name = name};
-	img_walk_functions(img, match, &w);
-	if (w.found)
-		*ret = w.addr;
-	return w.found;
+	struct wanted w = {.how = BY_NAME, .name = name};
+	bool found = find(img, IMG_FUNCTIONS, &w);
+	*ret = found ? w.addr : *ret;
+	return found;
 }
 
 bool img_is_function(struct img *img, uint64_t addr)
 {
-	struct wanted w = {.how = STARTS_AT, .addr = addr};
-	img_walk_functions(img, match, &w);
-	return w.found;
+	return find(img, IMG_FUNCTIONS, &(struct wanted){.how = STARTS_AT, .addr = addr});
 }
 
 bool img_is_local(struct img *img, uint64_t addr)
 {
-	struct wanted w = {.how = STARTS_GLOBAL_AT, .addr = addr};
-	img_walk_functions(img, match, &w);
-	return !w.found;
+	return !find(img, IMG_FUNCTIONS, &(struct wanted){.how = STARTS_GLOBAL_AT, .addr = addr});
 }
 
 bool img_covers(struct img *img, uint64_t addr, bool own)
 {
-	struct wanted w = {.how = COVERS, .addr = addr};
-	walk_all(img,
-		 (struct walk){.objects = true, .own = own, .fn = match, .ctx = &w, .go_on = true});
-	return w.found;
+	unsigned which = IMG_VARIABLES | (own ? IMG_OWN : 0);
+	return find(img, which, &(struct wanted){.how = COVERS, .addr = addr});
 }
 
 bool img_find_ifunc_slot(struct img *img, uint64_t addr, uint64_t *ret)

@@ -57,10 +57,10 @@ static bool find_first(void *ctx, const struct img_symbol *sym)
 struct str attachable_shadow(struct arena *a, struct img *img, uint64_t addr)
 {
 	struct covering c = {.arena = a, .addr = addr};
-	img_walk_symbols(img, add_covering, &c);
+	img_walk(img, IMG_VARIABLES, add_covering, &c);
 	for (int own = 1; own >= 0 && c.names.n && !c.shadowed.n; own--) {
 		c.seen = (struct map){0};
-		img_walk_part(img, own, find_first, &c);
+		img_walk(img, IMG_VARIABLES | (own ? IMG_OWN : IMG_OTHERS), find_first, &c);
 	}
 	return c.shadowed;
 }

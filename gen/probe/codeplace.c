@@ -105,7 +105,7 @@ bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 	struct finder f = {.a = a, .src = bin->src, .name = name, .ret = ret};
 	const struct dwinlined *d;
 	*ret = (struct codeplaces){0};
-	img_walk_functions(bin->img, take_symbol, &f);
+	img_walk(bin->img, IMG_FUNCTIONS, take_symbol, &f);
 	for (size_t i = 0; !f.exact.n && i < f.mangled.n; i++)
 		if (map_add_u64(a, &f.addrs, f.mangled.v[i].addr))
 			vec_push(a, &ret->list, f.mangled.v[i]);

@@ -186,7 +186,7 @@ static bool find_all(struct finder *f)
 		f->names = f->addrs = (struct map){0};
 		struct codeplaces places;
 		if (img && str_has(f->name, "*?"))
-			img_walk_functions(img, take_symbol, f);
+			img_walk(img, IMG_FUNCTIONS, take_symbol, f);
 		else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
 			take_places(f, &places);
 	}

@@ -179,7 +179,7 @@ static void read_symbols(struct codename *c, struct file *f)
 {
 	struct reading r = {c->arena, f};
 	f->tried = true;
-	img_walk_symbols(f->img, take_symbol, &r);
+	img_walk(f->img, IMG_VARIABLES, take_symbol, &r);
 	if (f->symbols.n)
 		qsort(f->symbols.v, f->symbols.n, sizeof(*f->symbols.v), compare);
 }

@@ -69,7 +69,7 @@ static void read_all(const char *path, FILE *out)
 	uint64_t addr;
 	for (unsigned i = 1; img_next_header(img, &i, &s);)
 		sum += img_read_section(img, &s) ? s.data.n : 0;
-	img_walk_functions(img, count_function, &sum);
+	img_walk(img, IMG_FUNCTIONS, count_function, &sum);
 	img_find_function(img, STR("main"), &addr);
 	uint8_t code[16];
 	img_read_code(img, any(), code, sizeof(code), &addr);
