@@ -536,33 +536,30 @@ static size_t read_segment(struct img *img, const GElf_Phdr *p, uint64_t addr, v
 	return file_read_at(img->fd, buf, n, p->p_offset + in) ? n : 0;
 }
 
-static bool has_address(const GElf_Phdr *p, uint64_t addr)
+static bool find_segment(struct img *img, unsigned flags, uint64_t addr, GElf_Phdr *ret)
 {
-	return addr >= p->p_vaddr && addr - p->p_vaddr < p->p_filesz;
+	for (unsigned i = 0; next_segment(img, &i, flags, ret);)
+		if (addr >= ret->p_vaddr && addr - ret->p_vaddr < ret->p_filesz)
+			return true;
+	return false;
 }
 
 size_t img_read_code(struct img *img, uint64_t addr, void *buf, size_t n, uint64_t *off)
 {
 	GElf_Phdr p;
-	for (unsigned i = 0; next_segment(img, &i, PF_X, &p);) {
-		if (!has_address(&p, addr))
-			continue;
-		*off = p.p_offset + (addr - p.p_vaddr);
-		return read_segment(img, &p, addr, buf, n);
-	}
-	return 0;
+	if (!find_segment(img, PF_X, addr, &p))
+		return 0;
+	*off = p.p_offset + (addr - p.p_vaddr);
+	return read_segment(img, &p, addr, buf, n);
 }
 
 size_t img_read_bytes(struct img *img, uint64_t addr, void *buf, size_t n, bool *is_constant)
 {
 	GElf_Phdr p;
-	for (unsigned i = 0; next_segment(img, &i, 0, &p);) {
-		if (!has_address(&p, addr))
-			continue;
-		*is_constant = !(p.p_flags & PF_W);
-		return read_segment(img, &p, addr, buf, n);
-	}
-	return 0;
+	if (!find_segment(img, 0, addr, &p))
+		return 0;
+	*is_constant = !(p.p_flags & PF_W);
+	return read_segment(img, &p, addr, buf, n);
 }
 
 bool img_find_data(struct img *img, uint64_t addr, uint64_t *off)
