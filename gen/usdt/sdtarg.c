@@ -10,27 +10,11 @@
 // A small grammar for each machine, read from left to right without going back. What it does not
 // read to the last byte it refuses: half an operand would be a wrong address.
 
-/** What is left of an operand. */
-struct cursor {
-	const char *p, *end;
-};
+// @c is what is left of an operand.
 
-static bool at_end(const struct cursor *c)
+static void skip_blanks(struct str *c)
 {
-	return c->p == c->end;
-}
-
-static bool accept(struct cursor *c, char ch)
-{
-	if (at_end(c) || *c->p != ch)
-		return false;
-	c->p++;
-	return true;
-}
-
-static void skip_blanks(struct cursor *c)
-{
-	while (accept(c, ' ') || accept(c, '\t'))
+	while (str_take(c, STR(" ")) || str_take(c, STR("\t")))
 		;
 }
 
@@ -40,13 +24,14 @@ static bool is_digit(char c)
 }
 
 /** What assemblers take in a symbol's name, where a digit may stand first here. */
-static struct str read_word(struct cursor *c)
+static struct str read_word(struct str *c)
 {
-	const char *start = c->p;
-	while (!at_end(c) && (isalnum((unsigned char)*c->p) || memchr("_.$@", *c->p, 4) ||
-			      (unsigned char)*c->p >= 0x80))
-		c->p++;
-	return (struct str){start, (size_t)(c->p - start)};
+	struct str word = {c->p, 0};
+	for (; c->n && (isalnum((unsigned char)c->p[0]) || memchr("_.$@", c->p[0], 4) ||
+			(unsigned char)c->p[0] >= 0x80);
+	     word.n++)
+		*c = str_from_offset(*c, 1);
+	return word;
 }
 
 /**
@@ -54,14 +39,14 @@ static struct str read_word(struct cursor *c)
  * or when a number does not fit; an unsigned 64-bit number is its bits, but only when it stands
  * alone.
  */
-static bool read_sum(struct cursor *c, int64_t *value, struct str *symbol)
+static bool read_sum(struct str *c, int64_t *value, struct str *symbol)
 {
 	bool large = false;
 	int64_t sum = 0;
 	struct str sym = STR("");
 	for (unsigned terms = 0;; terms++) {
-		bool minus = accept(c, '-');
-		if (!minus && !accept(c, '+') && terms)
+		bool minus = str_take(c, STR("-"));
+		if (!minus && !str_take(c, STR("+")) && terms)
 			break;
 		struct str word = read_word(c);
 		uint64_t n;
@@ -97,16 +82,9 @@ static bool read_sum(struct cursor *c, int64_t *value, struct str *symbol)
 /** @s is @prefix and a decimal number below @limit. */
 static bool is_numbered(struct str s, const char *prefix, unsigned limit)
 {
-	size_t n = strlen(prefix);
-	if (!str_has_prefix(s, (struct str){prefix, n}) || s.n == n || s.n > n + 2)
-		return false;
-	unsigned v = 0;
-	for (size_t i = n; i < s.n; i++) {
-		if (!is_digit(s.p[i]) || (s.p[i] == '0' && s.n - n > 1 && i == n))
-			return false;
-		v = v * 10 + (unsigned)(s.p[i] - '0');
-	}
-	return v < limit;
+	uint64_t n;
+	return str_take(&s, str_from(prefix)) && str_to_u64(s, &n) && n < limit &&
+	       (s.n == 1 || s.p[0] != '0');
 }
 
 /**
@@ -146,47 +124,48 @@ static bool x86_is_general(struct str s, bool is64)
 }
 
 /** %NAME; parentheses belong to %st(1). */
-static struct str x86_read_register(struct cursor *c)
+static struct str x86_read_register(struct str *c)
 {
-	if (!accept(c, '%'))
+	if (!str_take(c, STR("%")))
 		return STR("");
 	struct str s = read_word(c);
-	if (str_eqz(s, "st") && c->end - c->p >= 3 && c->p[0] == '(' && c->p[2] == ')') {
+	if (str_eqz(s, "st") && c->n >= 3 && c->p[0] == '(' && c->p[2] == ')') {
 		s.n += 3;
-		c->p += 3;
+		*c = str_from_offset(*c, 3);
 	}
 	return s;
 }
 
 /** (BASE,INDEX,SCALE), each of which can be absent, but not all. */
-static bool x86_read_parentheses(struct cursor *c, bool is64, struct sdtarg *arg)
+static bool x86_read_parentheses(struct str *c, bool is64, struct sdtarg *arg)
 {
 	arg->base = x86_read_register(c);
 	if (arg->base.n && !x86_is_general(arg->base, is64) && !str_eqz(arg->base, "rip") &&
 	    !str_eqz(arg->base, "eip"))
 		return false;
-	if (accept(c, ',')) {
+	if (str_take(c, STR(","))) {
 		arg->index = x86_read_register(c);
 		if (!x86_is_general(arg->index, is64))
 			return false;
 		arg->scale = 1;
-		if (accept(c, ',')) {
-			if (at_end(c) || !memchr("1248", *c->p, 4))
+		if (str_take(c, STR(","))) {
+			if (!c->n || !memchr("1248", c->p[0], 4))
 				return false;
-			arg->scale = (unsigned)(*c->p++ - '0');
+			arg->scale = (unsigned)(c->p[0] - '0');
+			*c = str_from_offset(*c, 1);
 		}
 	} else if (!arg->base.n) {
 		return false;
 	}
-	return accept(c, ')');
+	return str_take(c, STR(")"));
 }
 
-static bool x86_read_memory(struct cursor *c, bool is64, struct sdtarg *arg)
+static bool x86_read_memory(struct str *c, bool is64, struct sdtarg *arg)
 {
-	bool has_sum = !at_end(c) && *c->p != '(';
+	bool has_sum = c->n && c->p[0] != '(';
 	if (has_sum && !read_sum(c, &arg->disp, &arg->symbol))
 		return false;
-	if (accept(c, '(')) {
+	if (str_take(c, STR("("))) {
 		if (!x86_read_parentheses(c, is64, arg))
 			return false;
 		// An assembler takes sym(%rip) as the symbol itself, not as a distance from the
@@ -203,19 +182,19 @@ static bool x86_read_memory(struct cursor *c, bool is64, struct sdtarg *arg)
 	return true;
 }
 
-static bool x86_read(struct cursor *c, bool is64, struct sdtarg *arg)
+static bool x86_read(struct str *c, bool is64, struct sdtarg *arg)
 {
-	if (accept(c, '$')) {
+	if (str_take(c, STR("$"))) {
 		if (!read_sum(c, &arg->disp, &arg->symbol))
 			return false;
 		arg->kind = arg->symbol.n ? SDTARG_ADDR : SDTARG_CONST;
 		return true;
 	}
-	if (at_end(c) || *c->p != '%')
+	if (!c->n || c->p[0] != '%')
 		return x86_read_memory(c, is64, arg);
 
 	struct str reg = x86_read_register(c);
-	if (accept(c, ':')) {
+	if (str_take(c, STR(":"))) {
 		if (!is_one_of(reg, "fs", "gs"))
 			return false;
 		arg->segment = reg;
@@ -249,11 +228,11 @@ int sdtarg_register(unsigned machine, struct str name)
 }
 
 /** , lsl 3   , sxtw   , uxtw #2: how an index register is extended and shifted. */
-static bool arm64_read_shift(struct cursor *c, struct sdtarg *arg)
+static bool arm64_read_shift(struct str *c, struct sdtarg *arg)
 {
 	bool narrow = arg->index.p[0] == 'w';
 	skip_blanks(c);
-	if (!accept(c, ','))
+	if (!str_take(c, STR(",")))
 		return !narrow;
 	skip_blanks(c);
 	struct str how = read_word(c);
@@ -261,33 +240,32 @@ static bool arm64_read_shift(struct cursor *c, struct sdtarg *arg)
 		return false;
 	arg->index_signed = str_eqz(how, "sxtw");
 	skip_blanks(c);
-	accept(c, '#');
-	if (at_end(c) || *c->p == ']')
+	str_take(c, STR("#"));
+	if (!c->n || c->p[0] == ']')
 		return how.p[0] != 'l';
-	if (*c->p < '0' || *c->p > '4')
+	if (c->p[0] < '0' || c->p[0] > '4')
 		return false;
-	arg->scale = 1u << (*c->p++ - '0');
+	arg->scale = 1u << (c->p[0] - '0');
+	*c = str_from_offset(*c, 1);
 	return true;
 }
 
 /** [BASE], [BASE, NUMBER], [BASE, INDEX, lsl 2], [BASE, #:lo12:SYMBOL]; the [ has been read. */
-static bool arm64_read_memory(struct cursor *c, struct sdtarg *arg)
+static bool arm64_read_memory(struct str *c, struct sdtarg *arg)
 {
 	skip_blanks(c);
 	arg->base = read_word(c);
 	if (arm64_register(arg->base) < 0 || arg->base.p[0] == 'w')
 		return false;
 	skip_blanks(c);
-	if (accept(c, ',')) {
+	if (str_take(c, STR(","))) {
 		skip_blanks(c);
-		bool hash = accept(c, '#');
-		struct str rest = {c->p, (size_t)(c->end - c->p)};
-		if (str_take(&rest, STR(":lo12:"))) {
-			c->p = rest.p;
+		bool hash = str_take(c, STR("#"));
+		if (str_take(c, STR(":lo12:"))) {
 			if (!read_sum(c, &arg->disp, &arg->symbol) || !arg->symbol.n)
 				return false;
 			arg->base = STR("");
-		} else if (hash || (!at_end(c) && (is_digit(*c->p) || *c->p == '-'))) {
+		} else if (hash || (c->n && (is_digit(c->p[0]) || c->p[0] == '-'))) {
 			if (!read_sum(c, &arg->disp, &arg->symbol) || arg->symbol.n)
 				return false;
 		} else {
@@ -302,33 +280,33 @@ static bool arm64_read_memory(struct cursor *c, struct sdtarg *arg)
 	arg->kind = SDTARG_MEM;
 	// What follows the bracket in [x0]! and [x0], 8 changes the register: the caller refuses a
 	// rest.
-	return accept(c, ']');
+	return str_take(c, STR("]"));
 }
 
-static bool arm64_read(struct cursor *c, struct sdtarg *arg)
+static bool arm64_read(struct str *c, struct sdtarg *arg)
 {
-	if (accept(c, '['))
+	if (str_take(c, STR("[")))
 		return arm64_read_memory(c, arg);
 
-	struct cursor start = *c;
+	struct str start = *c;
 	struct str word = read_word(c);
-	if (at_end(c) && is_one_of(word, "xzr", "wzr")) {
+	if (!c->n && is_one_of(word, "xzr", "wzr")) {
 		arg->kind = SDTARG_CONST;
 		return true;
 	}
 	static const char *const vectors[] = {"b", "h", "s", "d", "q", "v"};
 	bool is_vector = false;
-	for (size_t i = 0; at_end(c) && i < sizeof(vectors) / sizeof(vectors[0]); i++)
+	for (size_t i = 0; !c->n && i < sizeof(vectors) / sizeof(vectors[0]); i++)
 		is_vector |= is_numbered(word, vectors[i], 32);
 	arg->is_float |= is_vector; // or the note has an f
-	if (at_end(c) && (is_vector || arm64_register(word) >= 0)) {
+	if (!c->n && (is_vector || arm64_register(word) >= 0)) {
 		arg->kind = SDTARG_REG;
 		arg->base = word;
 		return true;
 	}
 
 	*c = start;
-	bool hash = accept(c, '#');
+	bool hash = str_take(c, STR("#"));
 	if (!read_sum(c, &arg->disp, &arg->symbol) || (hash && arg->symbol.n))
 		return false;
 	arg->kind = arg->symbol.n ? SDTARG_ADDR : SDTARG_CONST;
@@ -341,15 +319,14 @@ static bool arm64_read(struct cursor *c, struct sdtarg *arg)
  */
 static bool read_place(unsigned machine, struct str place, struct sdtarg *arg)
 {
-	struct cursor c = {place.p, place.p + place.n};
 	bool good = false;
-	if (at_end(&c))
+	if (!place.n)
 		return false;
 	if (machine == EM_X86_64 || machine == EM_386)
-		good = x86_read(&c, machine == EM_X86_64, arg);
+		good = x86_read(&place, machine == EM_X86_64, arg);
 	else if (machine == EM_AARCH64)
-		good = arm64_read(&c, arg);
-	return good && at_end(&c);
+		good = arm64_read(&place, arg);
+	return good && !place.n;
 }
 
 // --- operands
@@ -455,10 +432,7 @@ static bool arm64_is_plain(const struct sdtarg *arg)
 	if (arg->kind == SDTARG_CONST) { // decimal, as compilers write it
 		struct str digits = arg->place;
 		str_take(&digits, STR("-"));
-		for (size_t i = 0; i < digits.n; i++)
-			if (!is_digit(digits.p[i]))
-				return false;
-		return digits.n > 0;
+		return str_is_digits(digits);
 	}
 	if (arg->kind == SDTARG_MEM && arg->index.n) // nothing but the bracket behind it
 		return arg->index.p + arg->index.n == arg->place.p + arg->place.n - 1;
