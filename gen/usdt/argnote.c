@@ -138,20 +138,15 @@ struct argnotes *argnote_read(struct img *img)
 /** Cuts the text of the macro call; the first piece is the probe's name. */
 static void parse_args(struct arena *a, struct text *t)
 {
-	struct str parts[MAX_ARGS + 2], names[MAX_ARGS];
+	struct str parts[MAX_ARGS + 2];
 	size_t count = argname_split(t->args, parts, MAX_ARGS + 2);
 	t->is_parsed = true;
 	if (count < 2 || count > MAX_ARGS + 1)
 		return;
 	t->n_parsed = count - 1;
 	t->parsed = arena_array(a, struct argname_arg, t->n_parsed);
-	for (size_t i = 0; i < t->n_parsed; i++) {
-		argname_parse(a, parts[i + 1], &t->parsed[i]);
-		names[i] = t->parsed[i].name;
-	}
-	argname_number(a, names, t->n_parsed);
 	for (size_t i = 0; i < t->n_parsed; i++)
-		t->parsed[i].name = names[i];
+		argname_parse(a, parts[i + 1], &t->parsed[i]);
 }
 
 struct argnote *argnote_find(struct argnotes *notes, uint64_t pc, struct str provider,
