@@ -107,7 +107,8 @@ static void print_json(struct strbuf *b, const struct table *tables, size_t n)
 			json_open_line(&j, "  ");
 			json_str(&j, "name", item->name);
 			json_str(&j, "text", item->text);
-			enumtab_print_value(json_value(&j, "value"), t, item->value);
+			json_printf(&j, "value", t->is_signed ? "%" PRId64 : "%" PRIu64,
+				    (uint64_t)item->value);
 			if (item->aliases.n)
 				json_str(&j, "aliases", item->aliases);
 			json_close(&j, '}');

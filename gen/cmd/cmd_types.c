@@ -265,8 +265,7 @@ static bool run(struct types_cmd *cmd, char **names, int n)
 	json_close_lines(&o.j);
 	bool good = n_good == n;
 	if (!cmd->json)
-		good &= cprint_definitions(&text, &o.c,
-					   &(struct cprint_options){.asserts = cmd->asserts});
+		good &= cprint_definitions(&text, &o.c, cmd->asserts);
 	for (size_t i = 0; i < o.typedefs.n; i++)
 		print_typedef(&text, &o.c, o.typedefs.v[i]);
 	if (good || (cmd->keep_going && n_good))

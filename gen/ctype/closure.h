@@ -11,7 +11,7 @@
  *	closure_init(&c, &arena, &diag, &options);
  *	struct str tag;
  *	if (closure_add(&c, type, name, &tag))	// "struct <tag>" can be used
- *		cprint_definitions(&b, &c, &print_options);
+ *		cprint_definitions(&b, &c, false);
  */
 #ifndef CTYPE_CLOSURE_H
 #define CTYPE_CLOSURE_H

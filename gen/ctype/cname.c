@@ -4,70 +4,27 @@
 #include "base/map.h"
 
 // C11 6.4.1, GNU's own, and the macros that gcc and clang predefine without underscores.
-static const char *const c_words[] = {
-    "auto",
-    "break",
-    "case",
-    "char",
-    "const",
-    "continue",
-    "default",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "extern",
-    "float",
-    "for",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "register",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "struct",
-    "switch",
-    "typedef",
-    "union",
-    "unsigned",
-    "void",
-    "volatile",
-    "while",
-    "asm",
-    "typeof",
-    "linux",
-    "unix",
-    "i386",
-    "_Bool",
-    "_Complex",
-    "_Atomic",
-    "_Alignas",
-    "_Alignof",
-    "_Generic",
-    "_Noreturn",
-    "_Static_assert",
-    "_Thread_local",
-    "_Imaginary",
-    "NULL",
-    "EOF",
-    NULL,
-};
+static const char c_words[] =
+    "auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|"
+    "inline|int|long|register|restrict|return|short|signed|sizeof|static|struct|switch|"
+    "typedef|union|unsigned|void|volatile|while|asm|typeof|linux|unix|i386|_Bool|_Complex|"
+    "_Atomic|_Alignas|_Alignof|_Generic|_Noreturn|_Static_assert|_Thread_local|_Imaginary|"
+    "NULL|EOF";
 
 // Names of types and statements in the lexers of bpftrace 0.17 to 0.27.
-static const char *const bpftrace_words[] = {
-    "unroll",	"bool",	    "string",	"inet",	     "buffer",	    "username",	     "timestamp",
-    "offsetof", "int8",	    "int16",	"int32",     "int64",	    "uint8",	     "uint16",
-    "uint32",	"uint64",   "min_t",	"max_t",     "sum_t",	    "avg_t",	     "umin_t",
-    "umax_t",	"usum_t",   "uavg_t",	"stats_t",   "ustats_t",    "count_t",	     "usym_t",
-    "ksym_t",	"kstack_t", "ustack_t", "macaddr_t", "mac_address", "cgroup_path_t", "strerror_t",
-    "true",	"false",    NULL,
-};
+static const char bpftrace_words[] =
+    "unroll|bool|string|inet|buffer|username|timestamp|offsetof|int8|int16|int32|int64|uint8|"
+    "uint16|uint32|uint64|min_t|max_t|sum_t|avg_t|umin_t|umax_t|usum_t|uavg_t|stats_t|"
+    "ustats_t|count_t|usym_t|ksym_t|kstack_t|ustack_t|macaddr_t|mac_address|cgroup_path_t|"
+    "strerror_t|true|false";
+
+static bool is_word_of(struct str name, const char *words)
+{
+	for (struct str rest = str_from(words); rest.n;)
+		if (str_eq(str_take_until(&rest, '|'), name))
+			return true;
+	return false;
+}
 
 /** What cprint calls the gaps between members. */
 static bool is_gap(struct str name)
@@ -90,8 +47,8 @@ struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace)
 		}
 		name = strbuf_take(&b, a);
 	}
-	if (is_gap(name) || str_is_any(name, c_words) ||
-	    (for_bpftrace && str_is_any(name, bpftrace_words)))
+	if (is_gap(name) || is_word_of(name, c_words) ||
+	    (for_bpftrace && is_word_of(name, bpftrace_words)))
 		name = str_printf(a, STR_FMT "_", STR_ARG(name));
 	return name;
 }

@@ -16,21 +16,17 @@ struct printer {
 
 static const char *integer_name(const struct ctype *t, uint64_t size, bool for_bpftrace)
 {
-	bool s = t->is_signed;
-	switch (size) {
-	case 1:
-		return t->is_char ? "char" : s ? "signed char" : "unsigned char";
-	case 2:
-		return s ? "short" : "unsigned short";
-	case 4:
-		return s ? "int" : "unsigned int";
-	case 8:
-		return s ? "long long" : "unsigned long long";
-	case 16:
-		return for_bpftrace ? NULL : s ? "__int128" : "unsigned __int128";
-	default:
-		return NULL;
-	}
+	static const char *const names[][2] = {{"unsigned char", "signed char"},
+					       {"unsigned short", "short"},
+					       {"unsigned int", "int"},
+					       {"unsigned long long", "long long"},
+					       {"unsigned __int128", "__int128"}};
+	if (size == 1 && t->is_char)
+		return "char";
+	for (size_t i = 0; i < (for_bpftrace ? 4 : 5); i++)
+		if (size == 1u << i)
+			return names[i][t->is_signed];
+	return NULL;
 }
 
 static const char *float_name(const struct ctype *t, bool for_bpftrace)
@@ -131,24 +127,17 @@ static void print_name(struct printer *p, const char *type, struct str name)
 /** Gaps: bits up to a byte's end, whole bytes, bits in the last byte. */
 static void print_gap(struct printer *p, uint64_t from, uint64_t to, unsigned depth)
 {
-	if (from >= to)
-		return;
-	uint64_t up = (from + 7) & ~UINT64_C(7);
-	if (from % 8) {
-		uint64_t end = up < to ? up : to;
+	while (from < to) {
+		uint64_t byte_end = (from + 8) & ~UINT64_C(7), end = byte_end < to ? byte_end : to;
+		bool is_bits = from % 8 || end % 8;
+		end = is_bits ? end : to & ~UINT64_C(7);
 		indent(p, depth);
-		code_f(p->b, "unsigned char : %u;\n", (unsigned)(end - from));
+		if (is_bits)
+			code_f(p->b, "unsigned char : %u;\n", (unsigned)(end - from));
+		else
+			code_f(p->b, "unsigned char _gap%u[%" PRIu64 "];\n", p->n_gaps++,
+			       (end - from) / 8);
 		from = end;
-	}
-	if (to / 8 > from / 8) {
-		indent(p, depth);
-		code_f(p->b, "unsigned char _gap%u[%" PRIu64 "];\n", p->n_gaps++,
-		       to / 8 - from / 8);
-		from = to & ~UINT64_C(7);
-	}
-	if (from < to) {
-		indent(p, depth);
-		code_f(p->b, "unsigned char : %u;\n", (unsigned)(to - from));
 	}
 }
 
@@ -359,7 +348,7 @@ static bool print_one(struct printer *p, const struct cdef *def, bool asserts)
 	return true;
 }
 
-bool cprint_definitions(struct code *b, struct closure *c, const struct cprint_options *opt)
+bool cprint_definitions(struct code *b, struct closure *c, bool asserts)
 {
 	struct printer p = {.b = b, .c = c};
 	bool good = true;
@@ -368,7 +357,7 @@ bool cprint_definitions(struct code *b, struct closure *c, const struct cprint_o
 	code_z(b, "#pragma pack(push,1)\n");
 	for (size_t i = 0; i < c->defs.n; i++) {
 		const struct cdef *def = c->defs.v[i];
-		if (print_one(&p, def, opt->asserts))
+		if (print_one(&p, def, asserts))
 			continue;
 		good = diag_error(c->diag, NULL, "%s \"" STR_FMT "\" cannot be written in C: %s",
 				  keyword(def->type), STR_ARG(def->name), p.why);

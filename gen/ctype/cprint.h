@@ -22,14 +22,11 @@
 #include "code/code.h"
 #include "ctype/closure.h"
 
-struct cprint_options {
-	bool asserts; /**< a C compiler checks size and offsets: _Static_assert */
-};
-
 /**
  * Appends everything in c->defs; what cannot be written is an error naming the reason, and false.
+ * @asserts: a C compiler is to check size and offsets, by _Static_assert.
  */
-bool cprint_definitions(struct code *b, struct closure *c, const struct cprint_options *opt);
+bool cprint_definitions(struct code *b, struct closure *c, bool asserts);
 /**
  * The C type of a value: "unsigned int", "struct tag *", or "void *" for a pointee that is not
  * defined. NULL when C has no word for it.

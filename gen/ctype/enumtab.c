@@ -86,14 +86,6 @@ const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value)
 	return NULL;
 }
 
-void enumtab_print_value(struct strbuf *b, const struct enumtab *t, int64_t value)
-{
-	if (t->is_signed)
-		strbuf_addf(b, "%" PRId64, value);
-	else
-		strbuf_addf(b, "%" PRIu64, (uint64_t)value);
-}
-
 static void add_item(struct code *b, struct str map, const struct enumtab *t, int64_t key,
 		     struct str text, const char *indent, const char *end)
 {

@@ -60,7 +60,5 @@ const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value);
 /** Writes `@MAP[KEY] = "TEXT";` with @indent before and @end behind each. */
 void enumtab_print(struct code *b, struct str map, const struct enumtab *t, const char *indent,
 		   const char *end);
-/** A number as bpftrace and C read it, in decimal. */
-void enumtab_print_value(struct strbuf *b, const struct enumtab *t, int64_t value);
 
 #endif

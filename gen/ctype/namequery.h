@@ -27,7 +27,6 @@ enum {
 	NAME_BASE = 16, /**< int, unsigned char ... */
 	NAME_TYPES = 31,
 	NAME_ENUMERATOR = 32,
-	NAME_N_KINDS = 6,
 };
 
 enum { NAME_MAX_PARTS = 16 };

@@ -192,9 +192,8 @@ void types_prepend(struct emitter *e, struct token **program, const struct code 
 
 bool types_define(struct emitter *e, struct token **program)
 {
-	struct cprint_options opt = {0};
 	struct code text = {0};
-	bool good = cprint_definitions(&text, &e->types, &opt);
+	bool good = cprint_definitions(&text, &e->types, false);
 	if (good)
 		types_prepend(e, program, &text);
 	code_fini(&text);

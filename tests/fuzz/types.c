@@ -240,7 +240,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		use_probes(&arena, &bin);
 		use_places(&arena, &bin);
 		struct code b = {0};
-		cprint_definitions(&b, &c, &(struct cprint_options){.asserts = true});
+		cprint_definitions(&b, &c, true);
 		code_fini(&b);
 		binary_close(&bin);
 	}

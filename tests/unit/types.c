@@ -172,8 +172,7 @@ static void test_closure(void)
 	is_str(order[2], STR("box_t"), "... a struct that only a typedef names, too");
 	is_str(order[3], STR("shape"), "... what embeds it");
 	struct code b = {0};
-	struct cprint_options po = {0};
-	ok(cprint_definitions(&b, &c, &po), "they can be printed");
+	ok(cprint_definitions(&b, &c, false), "they can be printed");
 	struct str text = code_str(&b);
 	ok(str_contains(text,
 			STR("\tint linux_;\n\tunsigned char _gap0[4];\n\tstruct shape *s;\n")),
