@@ -315,10 +315,9 @@ const struct funcarg *funcargs_find(const struct funcargs *f, struct str name)
 
 struct str funcargs_declaration(struct arena *a, const struct funcargs *f)
 {
-	struct str text = str_printf(a, STR_FMT "(", STR_ARG(f->function));
-	for (size_t i = 0; i < f->list.n; i++) {
-		text = str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(text), i ? ", " : "",
-				  STR_ARG(probearg_declaration(a, &f->list.v[i].arg)));
-	}
-	return str_printf(a, STR_FMT ")", STR_ARG(text));
+	struct str *texts = arena_array(a, struct str, f->list.n);
+	for (size_t i = 0; i < f->list.n; i++)
+		texts[i] = probearg_declaration(a, &f->list.v[i].arg);
+	return str_printf(a, STR_FMT "(" STR_FMT ")", STR_ARG(f->function),
+			  STR_ARG(str_join(a, texts, f->list.n, ", ")));
 }

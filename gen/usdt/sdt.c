@@ -49,18 +49,11 @@ static bool bad_note(struct notes *n, uint64_t off, const char *what)
 
 const char *sdt_doubt_text(enum sdt_doubt doubt)
 {
-	switch (doubt) {
-	case SDT_NOT_A_NOP:
-		return "the instruction there is not a nop";
-	case SDT_NO_CODE:
-		return "the file has no code there";
-	case SDT_NO_BASE:
-		return "the linker dropped the base address recorded in its note";
-	case SDT_SURE:
-	case SDT_UNCHECKED:
-		break;
-	}
-	return NULL;
+	static const char *const texts[] = {
+	    [SDT_NOT_A_NOP] = "the instruction there is not a nop",
+	    [SDT_NO_CODE] = "the file has no code there",
+	    [SDT_NO_BASE] = "the linker dropped the base address recorded in its note"};
+	return texts[doubt];
 }
 
 /**
