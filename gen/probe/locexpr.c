@@ -141,25 +141,15 @@ static bool skip(struct machine *m, uint64_t skipped)
 
 static bool arithmetic(struct machine *m, const Dwarf_Op *op)
 {
+	static const enum locexpr_op binaries[256] = {
+	    [DW_OP_plus] = LOCEXPR_ADD, [DW_OP_minus] = LOCEXPR_SUB, [DW_OP_mul] = LOCEXPR_MUL,
+	    [DW_OP_and] = LOCEXPR_AND,	[DW_OP_or] = LOCEXPR_OR,     [DW_OP_xor] = LOCEXPR_XOR,
+	    [DW_OP_shl] = LOCEXPR_SHL,	[DW_OP_shr] = LOCEXPR_SHR};
+	if (binaries[op->atom])
+		return binary(m, binaries[op->atom]);
 	switch (op->atom) {
 	case DW_OP_plus_uconst:
 		return constant(m, LOCEXPR_ADD, (int64_t)op->number);
-	case DW_OP_plus:
-		return binary(m, LOCEXPR_ADD);
-	case DW_OP_minus:
-		return binary(m, LOCEXPR_SUB);
-	case DW_OP_mul:
-		return binary(m, LOCEXPR_MUL);
-	case DW_OP_and:
-		return binary(m, LOCEXPR_AND);
-	case DW_OP_or:
-		return binary(m, LOCEXPR_OR);
-	case DW_OP_xor:
-		return binary(m, LOCEXPR_XOR);
-	case DW_OP_shl:
-		return binary(m, LOCEXPR_SHL);
-	case DW_OP_shr:
-		return binary(m, LOCEXPR_SHR);
 	case DW_OP_not:
 		return unary(m, LOCEXPR_NOT, 0);
 	case DW_OP_neg:
