@@ -160,19 +160,6 @@ static void look_below(struct search *s, Dwarf_Die *parent, unsigned depth)
 	}
 }
 
-/** Are all of them in the blocks around the site? A function can have hundreds of other blocks. */
-static bool look_around(struct search *s, const struct dwsite *at)
-{
-	for (size_t i = 0; i < at->dies.n && s->n_found < s->n; i++) {
-		Dwarf_Die parent = at->dies.v[i];
-		if (dwarf_tag(&parent) != DW_TAG_lexical_block)
-			break;
-		s->walk = (struct dwwalk){0};
-		look_below(s, &parent, DWSRC_MAX_DEPTH - 1); // without the blocks in it
-	}
-	return s->n_found == s->n;
-}
-
 static bool look_in(struct search *s, Dwarf_Die *function)
 {
 	Dwarf_Die die = *function;
@@ -191,13 +178,14 @@ bool argtype_declared(struct dwsrc *src, const struct dwsite *at, uint32_t id, s
 	struct search s = {.src = src, .n = n, .ret = ret};
 	s.prefix = str_printf(src->arena, "__usdt_%u_", id);
 	memset(ret, 0, n * sizeof(*ret));
-	if (look_around(&s, at))
-		return true;
-	memset(ret, 0, n * sizeof(*ret));
-	s.n_found = 0;
 	for (size_t i = 0; i < at->dies.n; i++) {
 		Dwarf_Die die = at->dies.v[i];
 		if (dwsite_is_function(&die) && look_in(&s, &die))
+			return true;
+		// Mostly all are in the blocks around the site. A function can have hundreds of others.
+		s.walk = (struct dwwalk){0};
+		look_below(&s, &die, DWSRC_MAX_DEPTH - 1); // without the blocks in it
+		if (s.n_found == n)
 			return true;
 	}
 	return false;
