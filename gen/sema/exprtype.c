@@ -76,6 +76,13 @@ static struct expr of_annotation(struct finder *f, struct node *n)
 
 // --- operators ---
 
+/** What was read there is no place any more. */
+static void forget_place(struct expr *e)
+{
+	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
+	e->bit_size = 0;
+}
+
 /** `.1` of a tuple. */
 static void find_element(const struct node *n, const struct expr *of, struct expr *e)
 {
@@ -88,8 +95,7 @@ static void find_element(const struct node *n, const struct expr *of, struct exp
 	if (!of)
 		return;
 	*e = *of;
-	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
-	e->bit_size = 0;
+	forget_place(e);
 }
 
 /** What is in front of -> or [ or behind *: there retval is a pointer, elsewhere a number. */
@@ -221,21 +227,13 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 	find(f, n->child);
 	*e = *find(f, no ? yes : n->child);
 	const struct expr *other = find(f, no ? no : yes);
-	e->sign = sign_join(e->sign, other->sign);
-	e->is_mixed |= other->is_mixed || expr_is_mixture(e, other);
-	e->is_guess |= other->is_guess;
+	expr_join(e, other);
 	e->is_truth &= other->is_truth;
-	if (e->enumerator_of != other->enumerator_of)
-		e->enumerator_of = NULL;
-	e->kind = expr_join_kinds(e->kind, other->kind);
-	expr_join_bits(e, other);
-	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
-	e->bit_size = 0;
+	forget_place(e);
 	if (!e->type && ctype_pointee(other->type))
 		e->type = other->type; // the other part is a 0
 }
 
-/** a = b, a op= b */
 /** Of a target that is added to or multiplied again and again, or cut. */
 static unsigned bits_of_compound(const struct node *n, const struct expr *value)
 {
@@ -245,6 +243,7 @@ static unsigned bits_of_compound(const struct node *n, const struct expr *value)
 	return sign_bits_of_result(STR("|"), n->child->expr->bits, value->bits, NULL);
 }
 
+/** a = b, a op= b */
 static void find_assign(struct finder *f, struct node *n, struct expr *e)
 {
 	struct node *target = n->child;
@@ -321,17 +320,6 @@ static void find_for(struct finder *f, struct node *n, struct expr *e)
 }
 
 // --- expressions ---
-
-static void find_tuple(struct finder *f, struct node *n, struct expr *e)
-{
-	e->kind = EXPR_TUPLE;
-	for (struct node *c = n->child; c; c = c->next)
-		e->n_elements++;
-	e->elements = arena_array(f->b->arena, struct expr *, e->n_elements);
-	size_t i = 0;
-	for (struct node *c = n->child; c; c = c->next)
-		e->elements[i++] = find(f, c);
-}
 
 static enum expr_kind kind_of_word(const struct word *word)
 {
@@ -492,16 +480,9 @@ static void find_macro(struct finder *f, const struct node *macro, const struct 
 	const struct node *argument = call->child, *p = macro->child;
 	f->held.scope = macro;
 	for (; argument && p->next; argument = argument->next, p = p->next) {
-		struct expr value = {.type = argument->expr->type,
-				     .kind = argument->expr->kind,
-				     .arg_of = argument->expr->arg_of,
-				     .arg = argument->expr->arg,
-				     .enumerator_of = argument->expr->enumerator_of,
-				     .is_guess = argument->expr->is_guess,
-				     .is_mixed = argument->expr->is_mixed,
-				     .sign = argument->expr->sign,
-				     .bits = argument->expr->bits,
-				     .is_time = argument->expr->is_time};
+		struct expr value = *argument->expr;
+		value.is_truth = false; // the next call may give it a number
+		value.elements = NULL;
 		if (p->kind != NODE_NAME && p->kind != NODE_VARIABLE)
 			continue;
 		check_parameter(f, argument, holders_of(&f->held, p));
@@ -542,6 +523,12 @@ static void find_children(struct finder *f, struct node *n)
 		holders_unhide(&f->held, scope);
 }
 
+static void find_tuple(struct finder *f, struct node *n, struct expr *e)
+{
+	find_children(f, n);
+	expr_of_tuple(f->b->arena, n, e);
+}
+
 /** { ...; x } is x. */
 static void find_block(struct finder *f, struct node *n, struct expr *e)
 {
@@ -550,8 +537,7 @@ static void find_block(struct finder *f, struct node *n, struct expr *e)
 	if (!last || last->kind != NODE_EXPRESSION || tok_is(last->last, ";"))
 		return;
 	*e = *last->child->expr;
-	e->is_place = e->is_value = e->by_address = e->via_pointer = false;
-	e->bit_size = 0;
+	forget_place(e);
 }
 
 /** if (c) { x } else { y } is x or y. */

@@ -40,21 +40,8 @@ struct holder *holders_of(struct holders *all, const struct node *n)
 	return h;
 }
 
-enum expr_kind expr_join_kinds(enum expr_kind a, enum expr_kind b)
-{
-	if (a == EXPR_OPEN || a == b)
-		return b;
-	return b == EXPR_OPEN ? a : EXPR_MIXED;
-}
-
-void expr_join_bits(struct expr *a, const struct expr *b)
-{
-	a->bits = a->bits > b->bits ? a->bits : b->bits;
-	a->is_time |= b->is_time;
-}
-
 /** A plain 0 says nothing of what else a name may hold. */
-bool expr_is_mixture(const struct expr *a, const struct expr *b)
+static bool is_mixture(const struct expr *a, const struct expr *b)
 {
 	if (a->kind == EXPR_OPEN || b->kind == EXPR_OPEN)
 		return false;
@@ -62,26 +49,43 @@ bool expr_is_mixture(const struct expr *a, const struct expr *b)
 	       (a->type && a->type != b->type && !ctype_is_same(a->type, b->type));
 }
 
+static void join_numbers(struct expr *a, const struct expr *b)
+{
+	a->sign = sign_join(a->sign, b->sign);
+	a->bits = a->bits > b->bits ? a->bits : b->bits;
+	a->is_time |= b->is_time;
+}
+
+/** What a name holds in two rounds. */
+static void join_rounds(struct expr *a, const struct expr *b)
+{
+	bool is_one = a->sign == SIGN_OPEN || a->enumerator_of == b->enumerator_of;
+	a->enumerator_of = is_one ? b->enumerator_of : NULL;
+	join_numbers(a, b);
+	a->is_mixed |= b->is_mixed;
+	if (a->kind != b->kind && b->kind != EXPR_OPEN)
+		a->kind = a->kind == EXPR_OPEN ? b->kind : EXPR_MIXED;
+}
+
+void expr_join(struct expr *a, const struct expr *b)
+{
+	a->is_mixed |= is_mixture(a, b);
+	a->is_guess |= b->is_guess;
+	join_rounds(a, b);
+}
+
 /** A variable's type is that of the last assignment, a map's of any; the sign is that of all. */
 struct holder *holders_learn(struct holders *all, const struct node *target,
 			     const struct expr *value)
 {
 	struct holder *h = holders_of(all, target);
-	h->value.sign = sign_join(h->value.sign, value->sign);
-	expr_join_bits(&h->value, value);
+	expr_join(&h->value, value);
 	const struct holder *before = map_get(&all->before, key_of(all, target));
 	if (before && before->value.bits && before->value.bits < h->value.bits)
 		h->value.bits = 64; // it grows from round to round, as in @n = @n + 1
-	h->value.is_mixed |= value->is_mixed || expr_is_mixture(&h->value, value);
-	if (h->value.kind == EXPR_OPEN)
-		h->value.enumerator_of = value->enumerator_of;
-	else if (h->value.enumerator_of != value->enumerator_of)
-		h->value.enumerator_of = NULL;
-	h->value.kind = expr_join_kinds(h->value.kind, value->kind);
 	h->value.arg_of = value->arg_of;
 	h->value.arg = value->arg;
 	h->value.is_truth = value->is_truth;
-	h->value.is_guess |= value->is_guess;
 	if (value->type || value->elements) {
 		h->value.type = value->type;
 		h->value.elements = value->elements;
@@ -98,12 +102,7 @@ static struct expr *join_keys(struct arena *a, const struct expr *x, const struc
 		return NULL;
 	struct expr *both = arena_new(a, struct expr);
 	*both = *x;
-	both->sign = sign_join(x->sign, y->sign);
-	both->kind = expr_join_kinds(x->kind, y->kind);
-	expr_join_bits(both, y);
-	both->is_mixed |= y->is_mixed || expr_is_mixture(x, y);
-	if (x->enumerator_of != y->enumerator_of)
-		both->enumerator_of = NULL;
+	expr_join(both, y);
 	if (x->n_elements != y->n_elements) {
 		both->kind = EXPR_MIXED;
 		both->n_elements = 0;
@@ -115,50 +114,45 @@ static struct expr *join_keys(struct arena *a, const struct expr *x, const struc
 	return both;
 }
 
+void expr_of_tuple(struct arena *a, const struct node *n, struct expr *e)
+{
+	size_t i = 0;
+	e->kind = EXPR_TUPLE;
+	for (const struct node *c = n->child; c; c = c->next)
+		e->n_elements++;
+	e->elements = arena_array(a, struct expr *, e->n_elements);
+	for (const struct node *c = n->child; c; c = c->next)
+		e->elements[i++] = c->expr;
+}
+
 /** The key that @map is set under: several values are a tuple to a loop over it. */
 void holders_learn_key(struct holders *all, const struct node *map)
 {
 	struct holder *h = holders_of(all, map);
-	struct arena *a = all->arena;
 	struct expr *key = map->child->expr;
-	size_t n = 0;
 	if (map->child->next) {
-		key = arena_new(a, struct expr);
-		*key = (struct expr){.kind = EXPR_TUPLE, .sign = SIGN_OTHER};
-		for (const struct node *c = map->child; c; c = c->next)
-			key->n_elements++;
-		key->elements = arena_array(a, struct expr *, key->n_elements);
-		for (const struct node *c = map->child; c; c = c->next)
-			key->elements[n++] = c->expr;
+		key = arena_new(all->arena, struct expr);
+		key->sign = SIGN_OTHER;
+		expr_of_tuple(all->arena, map, key);
 	}
-	h->key = h->key ? join_keys(a, h->key, key, 3) : key;
+	h->key = h->key ? join_keys(all->arena, h->key, key, 3) : key;
 }
 
 void holders_recall(struct holders *all, const struct node *n, struct expr *e)
 {
 	struct str key = key_of(all, n);
 	const struct holder *now = map_get(&all->known, key), *before = map_get(&all->before, key);
-	e->sign =
-	    sign_join(now ? now->value.sign : SIGN_OPEN, before ? before->value.sign : SIGN_OPEN);
-	if (!now && !before)
-		e->sign = all->round ? SIGN_OTHER : SIGN_OPEN;
-	if (now)
-		expr_join_bits(e, &now->value);
-	if (before)
-		expr_join_bits(e, &before->value);
-	e->is_mixed = (now && now->value.is_mixed) || (before && before->value.is_mixed);
-	e->kind = expr_join_kinds(now ? now->value.kind : EXPR_OPEN,
-				  before ? before->value.kind : EXPR_OPEN);
 	const struct holder *last = now ? now : before;
+	e->sign = !last && all->round ? SIGN_OTHER : SIGN_OPEN;
 	if (last) {
+		join_rounds(e, &last->value);
 		e->arg_of = last->value.arg_of;
 		e->arg = last->value.arg;
 		e->is_truth = last->value.is_truth;
 		e->is_guess = last->value.is_guess;
-		e->enumerator_of = last->value.enumerator_of;
 	}
-	if (now && before && now->value.enumerator_of != before->value.enumerator_of)
-		e->enumerator_of = NULL;
+	if (now && before)
+		join_rounds(e, &before->value);
 	bool is_known = now && (now->value.type || now->value.elements);
 	bool comes_later = n->kind == NODE_MAP || all->macro; // from clauses below
 	const struct holder *from = is_known ? now : comes_later ? before : NULL;
@@ -199,8 +193,7 @@ void holders_unhide(struct holders *all, size_t n)
 		// both.
 		if (!h->was)
 			continue;
-		h->was->value.sign = sign_join(h->was->value.sign, inner->value.sign);
-		expr_join_bits(&h->was->value, &inner->value);
+		join_numbers(&h->was->value, &inner->value);
 		map_put(all->names, &all->known, h->name, h->was);
 	}
 }

@@ -33,10 +33,10 @@ struct holders {
 	VEC(struct hidden) hidden;
 };
 
-/** Of what may be either of two. */
-enum expr_kind expr_join_kinds(enum expr_kind a, enum expr_kind b);
-void expr_join_bits(struct expr *a, const struct expr *b);
-bool expr_is_mixture(const struct expr *a, const struct expr *b);
+/** What may be @a or @b: what both have in common. Its type, if it is not theirs, is the caller's to tell. */
+void expr_join(struct expr *a, const struct expr *b);
+/** A tuple of the children of @n. */
+void expr_of_tuple(struct arena *a, const struct node *n, struct expr *e);
 
 void holders_begin_round(struct holders *all);
 void holders_fini(struct holders *all);
