@@ -11,21 +11,12 @@
 #include "dialect/dialect.h"
 #include "record/shape.h"
 
-/** A clause, function or macro as it is written. */
-struct written {
-	const struct text *all;		/**< of what is no clause */
-	const struct text *condition;	/**< between the slashes; or NULL */
-	const struct text *predicate;	/**< with them */
-	const struct text **statements; /**< of its block */
-	const struct text *block;
-};
-
 struct program_writer {
 	struct emitter e;
-	struct join_plan plan;
-	struct written *clauses;
-	const char **tests;	     /**< what must hold in each, or NULL */
-	bool takes_begin, takes_end; /**< out of `BEGIN, END { }`, to be clauses of their own */
+	written_clauses clauses;
+	const struct written *begin, *end; /**< the clauses that only are BEGIN and END; or NULL */
+	/** `BEGIN, END { }`: those are taken out of it, to be clauses of their own. */
+	const struct written *listed_begin, *listed_end;
 };
 
 // --- what BEGIN and END get ---
@@ -42,15 +33,16 @@ void clause_add_end(struct emitter *e, struct str statements)
 			    STR_ARG(str_trim(statements)));
 }
 
-/** The first clause that only is BEGIN (or END) and is written; -1: there is none. */
-static size_t find_clause(const struct program_writer *p, enum provider_when when)
+/** The first clause that is BEGIN (or END) and is written; @is_listed: it may have that in a list. NULL: there is none. */
+static const struct written *find_clause(const struct program_writer *p, enum provider_when when,
+					 bool is_listed)
 {
-	const struct script *s = &p->e.b->found.script;
-	for (size_t i = 0; i < s->clauses.n; i++)
-		if (!p->plan.is_gone[i] && s->clauses.v[i]->attach.n == 1 &&
-		    s->clauses.v[i]->attach.v[0].provider->when == when)
-			return i;
-	return SIZE_MAX;
+	vec_each(const struct written, w, &p->clauses)
+		if (!w->is_part && (is_listed || w->clause->attach.n == 1) &&
+		    vec_any(const struct script_attach, at, &w->clause->attach,
+			    at->provider->when == when))
+			return w;
+	return NULL;
 }
 
 // --- one clause ---
@@ -64,20 +56,19 @@ static size_t count_variables(const struct bind *b, const struct script_clause *
 	return n;
 }
 
-static void write_clause(struct program_writer *p, size_t i)
+static void write_clause(struct program_writer *p, struct written *w)
 {
 	struct emitter *e = &p->e;
-	struct written *w = &p->clauses[i];
-	const struct script_clause *c = e->b->found.script.clauses.v[i];
+	const struct script_clause *c = w->clause;
 	const struct node *n = c->node, *predicate = script_predicate(c);
-	e->i = i;
-	e->clause = e->b->found.clauses[i];
+	e->i = (size_t)(w - p->clauses.v);
+	e->clause = e->b->found.clauses[e->i];
 	e->body = n;
-	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
+	e->names = w->names;
 	e->good = true;
 	e->n_variables = 0;
 	e->in_body = false;
-	bind_lookup_from(e->b, i);
+	bind_lookup_from(e->b, e->i);
 	strings_find(e->b, c, &e->beside);
 	if (n->kind != NODE_CLAUSE) {
 		w->all = emit_written(e, n, emit_children(e, n, emit_wants_value));
@@ -124,24 +115,20 @@ static void add_statements(struct emitter *e, struct text *to, const struct node
  * `if (p) { s }` of /p/ and { s }. Without a predicate the condition is 1: a block by itself is no
  * statement before 0.22.
  */
-static void add_if(struct program_writer *p, struct text *to, size_t i)
+static void add_if(struct emitter *e, struct text *to, const struct written *w)
 {
-	struct emitter *e = &p->e;
-	const struct written *w = &p->clauses[i];
-	const struct node *block = e->b->found.script.clauses.v[i]->node->last_child;
-	const struct token *at = beside(e, block->first);
+	const struct token *at = beside(e, w->clause->node->last_child->first);
 	text_add(e->arena, to,
 		 w->condition ? text_make(e->arena, at, "if (%n) %n", w->condition, w->block)
 			      : text_make(e->arena, at, "if (1) %n", w->block));
 }
 
-/** What stands between the braces of clause @i. */
-static void add_inside(struct program_writer *p, struct text *to, size_t i)
+/** What stands between the braces of @w. */
+static void add_inside(struct emitter *e, struct text *to, const struct written *w)
 {
-	struct emitter *e = &p->e;
-	const struct node *block = e->b->found.script.clauses.v[i]->node->last_child;
+	const struct node *block = w->clause->node->last_child;
 	const struct token *from = block->first->next;
-	const struct text *const *t = p->clauses[i].statements;
+	const struct text *const *t = w->statements;
 	for (const struct node *c = block->child; c; c = c->next) {
 		emit_until(e, to, from, c->first);
 		text_add(e->arena, to, *t++);
@@ -154,12 +141,11 @@ static void add_inside(struct program_writer *p, struct text *to, size_t i)
  * The last statement of a block may do without its semicolon; no other may, nor has one more than
  * it needs.
  */
-static void end_statement(struct program_writer *p, struct text *to, size_t i)
+static void end_statement(struct emitter *e, struct text *to, const struct written *w)
 {
-	struct emitter *e = &p->e;
-	const struct node *block = e->b->found.script.clauses.v[i]->node->last_child;
+	const struct node *block = w->clause->node->last_child;
 	const struct node *last = block->last_child, *value = last ? last->last_child : NULL;
-	const struct text *const *t = p->clauses[i].statements;
+	const struct text *const *t = w->statements;
 	for (const struct node *c = block->child; c && c->next; c = c->next)
 		t++;
 	struct str text = last ? text_str(e->arena, *t) : STR("");
@@ -170,39 +156,29 @@ static void end_statement(struct program_writer *p, struct text *to, size_t i)
 		text_add_words(e->arena, to, STR(";"));
 }
 
-static const struct text *write_block(struct program_writer *p, size_t i, struct str begin,
+static const struct text *write_block(struct emitter *e, const struct written *w, struct str begin,
 				      struct str end)
 {
-	struct emitter *e = &p->e;
-	const struct script_clause *c = e->b->found.script.clauses.v[i];
-	const struct node *block = c->node->last_child;
-	bool is_wrapped = p->clauses[i].condition != NULL;
+	const struct node *block = w->clause->node->last_child;
+	bool is_open = !w->condition; // its last statement may lack a semicolon
 	struct str first = begin;
-	if (join_early_end(c) && end.n) {
+	if (join_early_end(w->clause) && end.n) {
 		first = str_printf(e->arena, STR_FMT "%s" STR_FMT, STR_ARG(end), begin.n ? " " : "",
 				   STR_ARG(begin));
 		end = STR("");
 	}
-	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
 	struct text *t = text_new(e->arena, block->first, true);
 	t->has_lines = true;
 	text_add_tokens(e->arena, t, block->first, block->first, NULL);
 	add_statements(e, t, block, first);
-	if (is_wrapped)
-		add_if(p, t, i);
+	if (w->condition)
+		add_if(e, t, w);
 	else
-		add_inside(p, t, i);
-	bool is_open = !is_wrapped; // its last statement may lack a semicolon
-	for (size_t k = i + 1; k <= p->plan.last[i]; k++) {
-		if (p->plan.into[k] != i || !p->plan.is_gone[k])
-			continue;
-		if (is_open)
-			end_statement(p, t, i);
-		is_open = false;
-		add_if(p, t, k);
-	}
-	if (is_open && end.n)
-		end_statement(p, t, i);
+		add_inside(e, t, w);
+	if (is_open && (w->next || end.n))
+		end_statement(e, t, w);
+	for (const struct written *part = w->next; part; part = part->next)
+		add_if(e, t, part);
 	add_statements(e, t, block, end);
 	text_add_tokens(e->arena, t, block->last, block->last, NULL);
 	return t;
@@ -210,23 +186,21 @@ static const struct text *write_block(struct program_writer *p, size_t i, struct
 
 // --- whole clauses ---
 
-/** Clause @i with its attach points, or (in their place) those of @attach. */
-static const struct text *write_whole(struct program_writer *p, size_t i, const struct text *block,
-				      bool is_wrapped, struct str attach)
+/** @w with its attach points, or (in their place) those of @attach. */
+static const struct text *write_whole(struct emitter *e, const struct written *w,
+				      const struct text *block, const struct text *predicate,
+				      struct str attach)
 {
-	struct emitter *e = &p->e;
-	const struct script_clause *c = e->b->found.script.clauses.v[i];
-	const struct written *w = &p->clauses[i];
+	const struct script_clause *c = w->clause;
 	const struct node *n = c->node;
-	const struct text *predicate = is_wrapped ? NULL : w->predicate;
-	const char *test = p->tests[i];
 	size_t count = 0, k = 0;
-	if (test && predicate && w->condition)
-		predicate = text_make(e->arena, script_predicate(c)->first, "/ %s && (%n)/", test,
-				      w->condition);
-	const char *tail =
-	    test && !(predicate && w->condition) ? arena_printf(e->arena, " /%s/", test) : "";
+	const char *tail = "";
 	const struct text *none = made(e, n, "");
+	if (w->test && predicate && w->condition)
+		predicate = text_make(e->arena, script_predicate(c)->first, "/ %s && (%n)/",
+				      w->test, w->condition);
+	else if (w->test)
+		tail = arena_printf(e->arena, " /%s/", w->test);
 	if (attach.n)
 		return made(e, n, "%t%s %n %n", attach, tail, predicate ? predicate : none, block);
 	for (const struct node *a = n->child; a; a = a->next)
@@ -246,40 +220,6 @@ static const struct text *write_whole(struct program_writer *p, size_t i, const 
 	return emit_written(e, n, children);
 }
 
-/** Clause @i once for each attach point that another clause is for alone, and once for the rest. */
-static const struct text *write_split(struct program_writer *p, size_t i, const struct text *block,
-				      bool is_wrapped)
-{
-	struct emitter *e = &p->e;
-	const struct node *n = e->b->found.script.clauses.v[i]->node;
-	const struct text *all = NULL;
-	for (size_t k = 0; k < p->plan.splits[i].n; k++) {
-		const struct text *one =
-		    write_whole(p, i, block, is_wrapped, p->plan.splits[i].v[k]);
-		all = all ? made(e, n, "%n %n", all, one) : one;
-	}
-	return all;
-}
-
-static bool is_taken(const struct program_writer *p, const struct script_attach *at)
-{
-	return (p->takes_begin && at->provider->when == WHEN_BEGIN) ||
-	       (p->takes_end && at->provider->when == WHEN_END);
-}
-
-/** `BEGIN, interval:s:1 { s }`, of which BEGIN is to be a clause by itself; SIZE_MAX: there is none. */
-static size_t find_in_list(const struct program_writer *p, enum provider_when when)
-{
-	const struct script *s = &p->e.b->found.script;
-	for (size_t i = 0; i < s->clauses.n && !dialect_has_many_begins(p->e.b->given->version);
-	     i++)
-		for (size_t k = 0; k < s->clauses.v[i]->attach.n; k++)
-			if (!p->plan.is_gone[i] &&
-			    s->clauses.v[i]->attach.v[k].provider->when == when)
-				return i;
-	return SIZE_MAX;
-}
-
 /** The attach points of a list that are not taken out of it; false where all of them stay. */
 static bool find_rest(const struct program_writer *p, const struct script_clause *c,
 		      struct str *ret)
@@ -287,34 +227,44 @@ static bool find_rest(const struct program_writer *p, const struct script_clause
 	struct join_list points = join_points(p->e.b, c), rest = {0};
 	if (points.n != c->attach.n)
 		return false;
-	for (size_t k = 0; k < c->attach.n; k++)
-		if (!is_taken(p, &c->attach.v[k]))
+	for (size_t k = 0; k < c->attach.n; k++) {
+		enum provider_when when = c->attach.v[k].provider->when;
+		if (!(p->listed_begin && when == WHEN_BEGIN) &&
+		    !(p->listed_end && when == WHEN_END))
 			vec_push(p->e.arena, &rest, points.v[k]);
+	}
 	*ret = str_join(p->e.arena, rest.v, rest.n, ", ");
 	return rest.n < points.n;
 }
 
-static const struct text *write(struct program_writer *p, size_t i, size_t begin, size_t end)
+static const struct text *write(struct program_writer *p, const struct written *w)
 {
 	static const struct text nothing;
 	struct str rest = STR("");
 	struct emitter *e = &p->e;
-	const struct written *w = &p->clauses[i];
+	const struct script_clause *c = w->clause;
 	if (w->all)
 		return w->all;
-	if (p->plan.is_gone[i])
+	if (w->is_part)
 		return &nothing;
-	struct str first = i == begin ? e->begin : STR(""), last = i == end ? e->end : STR("");
-	bool is_joined = p->plan.last[i] > 0 || first.n || last.n;
-	bool is_wrapped = is_joined && w->condition;
-	const struct text *block = is_joined ? write_block(p, i, first, last) : w->block;
-	e->names = p->plan.names[i].n ? &p->plan.names[i] : NULL;
-	const struct script_clause *c = e->b->found.script.clauses.v[i];
+	struct str first = w == p->begin ? e->begin : STR(""),
+		   last = w == p->end ? e->end : STR("");
+	bool is_joined = w->next || first.n || last.n;
+	e->names = w->names;
+	const struct text *block = is_joined ? write_block(e, w, first, last) : w->block,
+			  *all = NULL;
+	const struct text *predicate = is_joined && w->condition ? NULL : w->predicate;
 	if (c->attach.n > 1 && find_rest(p, c, &rest))
-		return rest.n ? write_whole(p, i, block, is_wrapped, rest)
+		return rest.n ? write_whole(e, w, block, predicate, rest)
 			      : text_new(e->arena, c->node->first, false);
-	return p->plan.splits[i].n ? write_split(p, i, block, is_wrapped)
-				   : write_whole(p, i, block, is_wrapped, STR(""));
+	if (!w->splits.n)
+		return write_whole(e, w, block, predicate, STR(""));
+	// Once for each attach point that another clause is for alone, and once for the rest.
+	vec_each(const struct str, points, &w->splits) {
+		const struct text *one = write_whole(e, w, block, predicate, *points);
+		all = all ? made(e, c->node, "%n %n", all, one) : one;
+	}
+	return all;
 }
 
 // --- the program ---
@@ -357,18 +307,15 @@ static bool find_tests(struct program_writer *p)
 {
 	const struct bind *b = p->e.b;
 	bool good = true, has_filter = false, asks;
-	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
-		const struct attach_clause *c = b->found.clauses[i];
-		const char *gate = script_has_event(c->clause) ? b->made->gate : NULL;
-		if (p->plan.is_gone[i])
+	vec_each(struct written, w, &p->clauses) {
+		const char *gate = script_has_event(w->clause) ? b->made->gate : NULL;
+		if (w->is_part)
 			continue;
-		good &= filter_find(b, c, &asks);
+		good &= filter_find(b, b->found.clauses[w - p->clauses.v], &asks);
 		has_filter |= asks;
-		p->tests[i] = asks ? traced_test(b) : NULL;
+		w->test = asks ? traced_test(b) : gate;
 		if (asks && gate)
-			p->tests[i] = arena_printf(b->arena, "%s && %s", p->tests[i], gate);
-		else if (gate)
-			p->tests[i] = gate;
+			w->test = arena_printf(b->arena, "%s && %s", w->test, gate);
 	}
 	return (!has_filter || filter_check(b)) && good;
 }
@@ -390,22 +337,20 @@ static bool has_lines(const struct emitter *e)
 	return !e->makes_records && str_find(e->begin, '\n') < e->begin.n;
 }
 
-/** A BEGIN or END that the script has not by itself; @list: the clause that has it in a list, or SIZE_MAX. */
-static const struct text *write_made(struct program_writer *p, bool is_end, size_t list)
+/** A BEGIN or END that the script has not by itself; @list: the clause that has it in a list, or NULL. */
+static const struct text *write_made(struct emitter *e, bool is_end, const struct written *list)
 {
-	struct emitter *e = &p->e;
 	struct text *t = text_new(e->arena, beside(e, NULL), false);
 	struct text *own = made(e, e->b->found.script.program, " ");
-	bool is_listed = list != SIZE_MAX, is_many = !is_end && has_lines(e);
-	bool is_first =
-	    !is_end || (is_listed && join_early_end(e->b->found.script.clauses.v[list]));
+	bool is_many = !is_end && has_lines(e);
+	bool is_first = !is_end || (list && join_early_end(list->clause));
 	const struct text *added = made(e, e->b->found.script.program, is_many ? "\n\t%t" : " %t",
 					is_end ? e->end : e->begin);
-	if (is_listed)
-		add_if(p, own, list);
+	if (list)
+		add_if(e, own, list);
 	text_add_words(e->arena, t, is_end ? STR("END {") : STR("BEGIN {"));
-	text_add(e->arena, t, is_first || !is_listed ? added : own);
-	if (is_listed)
+	text_add(e->arena, t, is_first || !list ? added : own);
+	if (list)
 		text_add(e->arena, t, is_first ? own : added);
 	text_add_words(e->arena, t, is_many ? STR("\n}") : STR(" }"));
 	return t;
@@ -416,10 +361,10 @@ static const struct text *write_made(struct program_writer *p, bool is_end, size
  * wants to know a map's type before it is part of a key.
  */
 static void add_behind_begin(struct program_writer *p, struct text *to, const struct node *clause,
-			     const struct text *t, size_t list)
+			     const struct text *t)
 {
 	struct token lead = *clause->first;
-	text_add_at(p->e.arena, to, write_made(p, false, list), &lead);
+	text_add_at(p->e.arena, to, write_made(&p->e, false, p->listed_begin), &lead);
 	if (!lead.before.n && !has_lines(&p->e))
 		lead.before = STR(" ");
 	text_add_at(p->e.arena, to, t, &lead);
@@ -429,41 +374,42 @@ static void add_behind_begin(struct program_writer *p, struct text *to, const st
 static const struct text *write_program(struct program_writer *p, struct str family)
 {
 	struct emitter *e = &p->e;
-	const struct script *s = &e->b->found.script;
-	const struct node *n = s->program;
-	size_t begin = find_clause(p, WHEN_BEGIN), end = find_clause(p, WHEN_END), i = 0;
-	bool makes_begin = begin == SIZE_MAX && e->begin.n, makes_end = end == SIZE_MAX && e->end.n;
-	size_t begins = makes_begin ? find_in_list(p, WHEN_BEGIN) : SIZE_MAX,
-	       ends = makes_end ? find_in_list(p, WHEN_END) : SIZE_MAX;
-	p->takes_begin = begins != SIZE_MAX;
-	p->takes_end = ends != SIZE_MAX;
+	const struct node *n = e->b->found.script.program;
+	bool are_single = !dialect_has_many_begins(e->b->given->version);
+	p->begin = find_clause(p, WHEN_BEGIN, false);
+	p->end = find_clause(p, WHEN_END, false);
+	bool makes_begin = !p->begin && e->begin.n, makes_end = !p->end && e->end.n;
+	if (makes_begin && are_single)
+		p->listed_begin = find_clause(p, WHEN_BEGIN, true);
+	if (makes_end && are_single)
+		p->listed_end = find_clause(p, WHEN_END, true);
 	struct text *t = text_new(e->arena, n->first, true);
 	const struct token *from = n->first;
+	const struct written *w = p->clauses.v, *last = w + p->clauses.n;
 	for (const struct node *c = n->child; c; c = c->next) {
 		e->names = NULL;
 		emit_until(e, t, from, c->first);
 		from = c->last->next;
-		if (i >= s->clauses.n || s->clauses.v[i]->node != c) {
+		if (w == last || w->clause->node != c) {
 			text_add(e->arena, t, emit_whole(e, c));
 			continue;
 		}
-		const struct text *one = write(p, i, begin, end);
-		if (i == 0 && family.n)
+		const struct text *one = write(p, w);
+		if (w++ == p->clauses.v && family.n)
 			one = made(e, c, "%t %n", family, one);
 		if (makes_begin && c->kind == NODE_CLAUSE && one->pieces) {
-			add_behind_begin(p, t, c, one, begins);
+			add_behind_begin(p, t, c, one);
 			makes_begin = false;
 		} else {
 			text_add(e->arena, t, one);
 		}
-		i++;
 	}
 	e->names = NULL;
 	emit_until(e, t, from, n->last->next);
 	if (makes_begin)
-		text_add(e->arena, t, write_made(p, false, begins));
+		text_add(e->arena, t, write_made(e, false, p->listed_begin));
 	if (makes_end)
-		text_add(e->arena, t, write_made(p, true, ends));
+		text_add(e->arena, t, write_made(e, true, p->listed_end));
 	return t;
 }
 
@@ -513,7 +459,6 @@ static bool print(struct emitter *e, const struct text *t)
 
 bool emit_program(const struct bind *b)
 {
-	size_t n = b->found.script.clauses.n;
 	struct program_writer p = {.e = {.b = b,
 					 .arena = b->arena,
 					 .makes_records = b->given->shapes && !b->given->is_own}};
@@ -524,16 +469,14 @@ bool emit_program(const struct bind *b)
 	find_gate(b);
 	types_begin(e);
 	e->variables = join_variables(b);
-	if (!join_find(b, &e->variables, &p.plan))
+	if (!join_find(b, &e->variables, &p.clauses))
 		return false;
-	p.clauses = arena_array(b->arena, struct written, n);
-	p.tests = arena_array(b->arena, const char *, n);
 	find_maps(e);
 	key_find_all(e);
 	if (e->makes_records)
 		e->key = emit_new_variable(e, STR("$record_key"));
-	for (size_t i = 0; i < n; i++) {
-		write_clause(&p, i);
+	vec_each(struct written, w, &p.clauses) {
+		write_clause(&p, w);
 		good &= e->good;
 	}
 	if (!good || !tables_add(e))
@@ -544,12 +487,13 @@ bool emit_program(const struct bind *b)
 				 str_printf(b->arena, "%s = (uint64)0;", b->given->shapes->gate));
 	if (!find_tests(&p))
 		return false;
-	for (size_t i = 0; i < n && b->given->has_family && !family.n; i++)
-		if (p.tests[i] && b->found.clauses[i]->has_user) {
-			traced_follow_family(b, &begin, &family, &end);
-			clause_add_begin(e, begin);
-			clause_add_end(e, end);
-		}
+	if (b->given->has_family &&
+	    vec_any(const struct written, w, &p.clauses,
+		    w->test && b->found.clauses[w - p.clauses.v]->has_user)) {
+		traced_follow_family(b, &begin, &family, &end);
+		clause_add_begin(e, begin);
+		clause_add_end(e, end);
+	}
 	if (!find_string_limit(e))
 		return false;
 	return print(e, write_program(&p, family));

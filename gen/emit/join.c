@@ -35,15 +35,16 @@ struct str join_new_variable(struct arena *a, struct map *taken, struct str name
  * Before 0.22 a variable is the whole clause's, blocks or not: the names of each body are made its
  * own.
  */
-static void rename_variables(const struct bind *b, struct map *taken, const struct script_clause *c,
-			     struct map *names)
+static void rename_variables(const struct bind *b, struct map *taken, struct written *w)
 {
-	for (const struct token *t = c->node->first; t != c->node->last; t = t->next) {
-		if (!is_variable(t) || map_get(names, t->text))
+	const struct node *n = w->clause->node;
+	w->names = arena_new(b->arena, struct map);
+	for (const struct token *t = n->first; t != n->last; t = t->next) {
+		if (!is_variable(t) || map_get(w->names, t->text))
 			continue;
 		struct str *name = arena_new(b->arena, struct str);
 		*name = join_new_variable(b->arena, taken, t->text);
-		map_put(b->arena, names, t->text, name);
+		map_put(b->arena, w->names, t->text, name);
 	}
 }
 
@@ -59,16 +60,17 @@ const struct token *join_early_end(const struct script_clause *c)
 }
 
 /** Clause @next becomes a part of clause @first. */
-static void join(const struct bind *b, struct map *taken, struct join_plan *p, size_t first,
-		 size_t next)
+static void join(const struct bind *b, struct map *taken, struct written *first,
+		 struct written *next)
 {
-	p->is_gone[next] = true;
-	p->last[first] = next;
-	p->into[next] = first;
-	vec_push(b->arena, &b->made->joins,
-		 (struct src_join){b->found.script.clauses.v[first]->node->first->use,
-				   b->found.script.clauses.v[next]->node->first->use});
-	rename_variables(b, taken, b->found.script.clauses.v[next], &p->names[next]);
+	next->is_part = true;
+	first->n_tokens += next->n_tokens;
+	first->last->next = next;
+	first->last = next;
+	vec_push(
+	    b->arena, &b->made->joins,
+	    (struct src_join){first->clause->node->first->use, next->clause->node->first->use});
+	rename_variables(b, taken, next);
 }
 
 struct map join_variables(const struct bind *b)
@@ -115,13 +117,6 @@ static bool has_early_macro(const struct bind *b)
 	return b->found.script.has_import;
 }
 
-/** A clause that others with its attach points may be joined to. */
-struct joined {
-	size_t clause;
-	unsigned n_tokens;
-	bool ends_early;
-};
-
 static unsigned count_tokens(const struct script_clause *c)
 {
 	unsigned n = 1;
@@ -130,33 +125,30 @@ static unsigned count_tokens(const struct script_clause *c)
 	return n;
 }
 
-static void join_same_probes(const struct bind *b, struct map *taken, struct join_plan *p)
+static void join_same_probes(const struct bind *b, struct map *taken, const written_clauses *all)
 {
-	struct map seen = {0};
-	bool were_many = false, is_possible = !has_early_macro(b);
-	for (size_t i = 0; i < b->found.script.clauses.n && is_possible; i++) {
-		struct script_clause *c = b->found.script.clauses.v[i];
-		if (!b->found.clauses[i]->has_user)
+	struct map seen = {0}; // clauses that others with their attach points may be joined to
+	bool were_many = false;
+	if (has_early_macro(b))
+		return;
+	vec_each(struct written, w, all) {
+		if (!b->found.clauses[w - all->v]->has_user)
 			continue;
-		struct str text = attach_text(b, c);
-		struct joined *to = map_get(&seen, text);
-		unsigned n_tokens = count_tokens(c);
-		if (to && !to->ends_early && to->n_tokens + n_tokens <= MOST_JOINED &&
-		    !has_big_variable(b, c)) {
-			join(b, taken, p, to->clause, i);
-		} else {
-			// Those between it and the first one may be on some of the same probes, and
-			// all run in the order in which they are written.
-			bool are_many = str_has(text, ",*?[");
-			if (are_many || were_many)
-				seen = (struct map){0};
-			were_many = are_many;
-			to = arena_new(b->arena, struct joined);
-			to->clause = i;
-			map_put(b->arena, &seen, text, to);
+		struct str text = attach_text(b, w->clause);
+		struct written *to = map_get(&seen, text);
+		w->n_tokens = count_tokens(w->clause);
+		if (to && !join_early_end(to->last->clause) &&
+		    to->n_tokens + w->n_tokens <= MOST_JOINED && !has_big_variable(b, w->clause)) {
+			join(b, taken, to, w);
+			continue;
 		}
-		to->n_tokens += n_tokens;
-		to->ends_early = join_early_end(c) != NULL;
+		// Those between it and the first one may be on some of the same probes, and all run
+		// in the order in which they are written.
+		bool are_many = str_has(text, ",*?[");
+		if (are_many || were_many)
+			seen = (struct map){0};
+		were_many = are_many;
+		map_put(b->arena, &seen, text, w);
 	}
 }
 
@@ -174,24 +166,23 @@ static bool report_early_end(const struct bind *b, const struct token *end,
 			 kind);
 }
 
-static bool join_ends(const struct bind *b, struct map *taken, struct join_plan *p,
+static bool join_ends(const struct bind *b, struct map *taken, const written_clauses *all,
 		      enum provider_when when)
 {
-	size_t first = SIZE_MAX;
+	struct written *first = NULL;
 	const struct token *end = NULL;
-	for (size_t i = 0;
-	     i < b->found.script.clauses.n && !dialect_has_many_begins(b->given->version); i++) {
-		const struct script_clause *c = b->found.script.clauses.v[i];
+	vec_each(struct written, w, all) {
+		const struct script_clause *c = w->clause;
 		if (c->attach.n != 1 || c->attach.v[0].provider->when != when)
 			continue;
 		// After exit() in BEGIN nothing is of interest any more.
 		if (end && (tok_is(end, "return") || when == WHEN_END))
 			return report_early_end(b, end, c);
 		end = end ? end : join_early_end(c);
-		if (first != SIZE_MAX)
-			join(b, taken, p, first, i);
+		if (first)
+			join(b, taken, first, w);
 		else
-			first = i;
+			first = w;
 	}
 	return true;
 }
@@ -227,36 +218,32 @@ static struct join_list split(const struct bind *b, const struct map *alone,
 	return ret;
 }
 
-static void split_lists(const struct bind *b, struct join_plan *p)
+static void split_lists(const struct bind *b, const written_clauses *all)
 {
-	size_t n = b->found.script.clauses.n;
-	struct join_list *points = arena_array(b->arena, struct join_list, n);
 	struct map alone = {0}; // what some clause is for, and for nothing else
-	for (size_t i = 0; i < n; i++) {
-		if (p->is_gone[i])
-			continue;
-		points[i] = join_points(b, b->found.script.clauses.v[i]);
-		if (points[i].n == 1)
-			map_add(b->arena, &alone, points[i].v[0]);
+	vec_each(struct written, w, all) {
+		if (!w->is_part)
+			w->splits = join_points(b, w->clause);
+		if (w->splits.n == 1)
+			map_add(b->arena, &alone, w->splits.v[0]);
 	}
-	for (size_t i = 0; i < n; i++) {
-		bool is_mixed = false;
-		for (size_t k = 0; points[i].n > 1 && k < points[i].n; k++)
-			is_mixed |= map_get(&alone, points[i].v[k]) != NULL;
-		if (is_mixed)
-			p->splits[i] = split(b, &alone, &points[i]);
+	vec_each(struct written, w, all) {
+		bool is_list = w->splits.n > 1;
+		if (is_list && vec_any(struct str, point, &w->splits, map_get(&alone, *point)))
+			w->splits = split(b, &alone, &w->splits);
+		else
+			w->splits.n = 0;
 	}
 }
 
-bool join_find(const struct bind *b, struct map *taken, struct join_plan *ret)
+bool join_find(const struct bind *b, struct map *taken, written_clauses *ret)
 {
-	size_t n = b->found.script.clauses.n;
-	*ret = (struct join_plan){.is_gone = arena_array(b->arena, bool, n),
-				  .into = arena_array(b->arena, size_t, n),
-				  .last = arena_array(b->arena, size_t, n),
-				  .names = arena_array(b->arena, struct map, n),
-				  .splits = arena_array(b->arena, struct join_list, n)};
-	if (!join_ends(b, taken, ret, WHEN_BEGIN) || !join_ends(b, taken, ret, WHEN_END))
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		vec_push(b->arena, ret, (struct written){.clause = b->found.script.clauses.v[i]});
+	vec_each(struct written, w, ret)
+		w->last = w;
+	if (!dialect_has_many_begins(b->given->version) &&
+	    (!join_ends(b, taken, ret, WHEN_BEGIN) || !join_ends(b, taken, ret, WHEN_END)))
 		return false;
 	join_same_probes(b, taken, ret);
 	if (dialect_confuses_lists(b->given->version))

@@ -15,18 +15,27 @@ struct join_list {
 	size_t n, cap;
 };
 
-/** What becomes of each clause of the script; arrays by its index. */
-struct join_plan {
-	bool *is_gone; /**< it is part of another one: */
-	size_t *into;
-	size_t *last;	   /**< of those that are part of it, the last one; 0: none are */
-	struct map *names; /**< variables that have another name in there: struct str * */
+/** A clause, function or macro of the script, and what becomes of it. */
+struct written {
+	const struct script_clause *clause;
+	bool is_part;	      /**< of another one, whose others .. */
+	struct written *next; /**< .. go on here */
+	struct written *last; /**< the last one that is part of it, or itself */
+	struct map *names; /**< NULL, or variables that have another name in there: struct str * */
 	struct join_list
-	    *splits; /**< it is written once for each of these attach points; none: as it is */
+	    splits; /**< it is written once for each of these attach points; none: as it is */
+	unsigned n_tokens;		/**< with those of its parts */
+	const struct text *all;		/**< of what is no clause; of a clause: */
+	const struct text *condition;	/**< between the slashes; or NULL */
+	const struct text *predicate;	/**< with them */
+	const struct text **statements; /**< of its block */
+	const struct text *block;
+	const char *test; /**< what must hold in it, or NULL */
 };
+typedef VEC(struct written) written_clauses;
 
 /** False after an error: a `return` that would end the next BEGIN, too. @taken gets new variables. */
-bool join_find(const struct bind *b, struct map *taken, struct join_plan *ret);
+bool join_find(const struct bind *b, struct map *taken, written_clauses *ret);
 
 /** What @c is attached to, one by one, as bpftrace gets it. */
 struct join_list join_points(const struct bind *b, const struct script_clause *c);
