@@ -33,20 +33,17 @@ static const char *bits_to_compare(struct checker *k, struct node *n, uint64_t s
 /** `cost > 3`, `cost / 1000`: of the bits that is no answer. Masks and shifts pick them apart. */
 static void check_floating_operand(struct checker *k, struct node *n)
 {
-	static const char *const orders[] = {"<", ">", "<=", ">=", NULL};
-	static const char *const equals[] = {"==", "!=", NULL};
-	static const char *const sums[] = {
-	    "+", "-", "*", "/", "%", "+=", "-=", "*=", "/=", "%=", NULL};
-	bool is_sum = tok_is_any(n->name, sums), is_equality = tok_is_any(n->name, equals);
+	unsigned op = node_operator(n);
+	bool is_sum = op & (OP_MOVE | OP_MUL | OP_QUOTIENT);
 	struct node *sides[] = {n->child, n->child->next};
-	if (!is_sum && !is_equality && !tok_is_any(n->name, orders))
+	if (!is_sum && !(op & OP_COMPARISON))
 		return;
 	for (int i = 0; i < 2; i++) {
 		struct meaning m;
 		struct node *other = sides[!i];
 		if (!check_meaning(k, sides[i], &m) || !check_is_floating(&m) || !m.plain)
 			continue;
-		if (is_sum || is_small_number(k, other, m.plain->size, is_equality))
+		if (is_sum || is_small_number(k, other, m.plain->size, op & OP_EQUALITY))
 			check_report(k, sides[i], "floating-point", check_level(&m),
 				     STR_FMT " takes the bits of a floating-point number%s",
 				     STR_ARG(n->name->text),
@@ -59,11 +56,10 @@ static void check_floating_operand(struct checker *k, struct node *n)
 /** bpftrace computes with 64 bits, whatever has less. */
 static void check_shift(struct checker *k, struct node *n)
 {
-	static const char *const names[] = {"<<", ">>", "<<=", ">>=", NULL};
 	struct node *value = n->child, *by = value->next;
 	struct constant c;
 	struct meaning m;
-	if (!tok_is_any(n->name, names) || !check_constant(k, by, &c))
+	if (!(node_operator(n) & OP_SHIFT) || !check_constant(k, by, &c))
 		return;
 	if (c.is_negative || c.bits >= 64) {
 		check_report_at(k, n->name, "shift", DIAG_WARNING,
@@ -107,7 +103,7 @@ static void check_cast_down(struct checker *k, struct node *n)
 	struct ctype *to = n->expr ? ctype_strip(n->expr->type) : NULL;
 	struct meaning m;
 	bool picks = n->parent->kind == NODE_BINARY &&
-		     tok_is_any(n->parent->name, (const char *const[]){"&", "%", ">>", "^", NULL});
+		     (node_operator(n->parent) & (OP_BIT_AND | OP_MOD | OP_SHR | OP_BIT_XOR));
 	// bpftrace's own bool is a number of 8 bits here.
 	if (!to || to->kind != CTYPE_INT || to->size >= 8 || str_eqz(to->name, "bool") || picks ||
 	    !check_meaning(k, value, &m) || !m.plain)
@@ -131,8 +127,8 @@ void check_arithmetic(struct checker *k, struct node *n)
 {
 	if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN) {
 		struct constant by;
-		if (tok_is_any(n->name, (const char *const[]){"/", "%", "/=", "%=", NULL}) &&
-		    check_constant(k, n->child->next, &by) && by.bits == 0)
+		if ((node_operator(n) & OP_QUOTIENT) && check_constant(k, n->child->next, &by) &&
+		    by.bits == 0)
 			check_report_at(k, n->name, "division", DIAG_WARNING, "division by 0");
 		check_shift(k, n);
 		check_floating_operand(k, n);

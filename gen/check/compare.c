@@ -7,11 +7,6 @@
 #include "lang/vocabulary.h"
 #include "sema/result.h"
 
-static bool is_equality(const struct node *n)
-{
-	return node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!=");
-}
-
 // --- functions, whose numbers have no sign ---
 
 /** bpftrace does not know that argN and retval of functions may be an int. */
@@ -110,36 +105,33 @@ static int place_in(const struct range *r, const struct constant *c)
 }
 
 /** "true", "false", or NULL: `value op c` is neither for all values of @r. */
-static const char *result_of(struct str op, const struct range *r, const struct constant *c)
+static const char *result_of(unsigned op, const struct range *r, const struct constant *c)
 {
+	// What holds of a value that is less, equal or more.
+	static const unsigned holds[] = {OP_LT | OP_LE | OP_NE, OP_EQ | OP_LE | OP_GE,
+					 OP_GT | OP_GE | OP_NE};
 	int place = place_in(r, c);
 	// 0x8000000000000000 is a negative one to 64 bits.
 	if (r->least == INT64_MIN && !c->is_negative && c->bits > INT64_MAX)
 		return NULL;
 	bool least = c->bits == (uint64_t)r->least && c->is_negative == (r->least < 0);
 	bool most = c->bits == r->most && !c->is_negative;
-	if (str_eqz(op, "=="))
-		return place ? "false" : NULL;
-	if (str_eqz(op, "!="))
-		return place ? "true" : NULL;
-	if (str_eqz(op, "<"))
-		return place > 0 ? "true" : place < 0 || least ? "false" : NULL;
-	if (str_eqz(op, "<="))
-		return place > 0 || most ? "true" : place < 0 ? "false" : NULL;
-	if (str_eqz(op, ">"))
-		return place < 0 ? "true" : place > 0 || most ? "false" : NULL;
-	return place < 0 || least ? "true" : place > 0 ? "false" : NULL;
+	bool may_be[] = {place > 0 || (!place && !least), !place, place < 0 || (!place && !most)};
+	unsigned n = 0, n_true = 0;
+	for (int i = 0; i < 3; i++) {
+		n += may_be[i];
+		n_true += may_be[i] && (op & holds[i]);
+	}
+	return n_true == n ? "true" : n_true ? NULL : "false";
 }
 
-static struct str mirrored(struct str op)
+static unsigned mirrored(unsigned op)
 {
-	if (str_eqz(op, "<"))
-		return STR(">");
-	if (str_eqz(op, ">"))
-		return STR("<");
-	if (str_eqz(op, "<="))
-		return STR(">=");
-	return str_eqz(op, ">=") ? STR("<=") : op;
+	return op == OP_LT   ? OP_GT
+	       : op == OP_GT ? OP_LT
+	       : op == OP_LE ? OP_GE
+	       : op == OP_GE ? OP_LE
+			     : op;
 }
 
 /** An enum's name says what it is; a range is for what has none. */
@@ -156,10 +148,10 @@ static const char *range_text(struct checker *k, const struct range *r, const st
 }
 
 /** An uint64 beside -1: C, bpftrace and we compare it without a sign. */
-static bool check_wide(struct checker *k, struct str op, struct node *value, struct node *number,
+static bool check_wide(struct checker *k, unsigned op, struct node *value, struct node *number,
 		       const struct constant *c, const struct token *at)
 {
-	if (str_eqz(op, "==") || str_eqz(op, "!="))
+	if (op & OP_EQUALITY)
 		return false;
 	check_report_at(k, at, "sign", DIAG_WARNING,
 			"%s is unsigned, and %s is compared as %" PRIu64, check_text(k, value),
@@ -169,7 +161,7 @@ static bool check_wide(struct checker *k, struct str op, struct node *value, str
 }
 
 /** `value op number`; true when something was said. */
-static bool check_range(struct checker *k, struct str op, struct node *value, struct node *number,
+static bool check_range(struct checker *k, unsigned op, struct node *value, struct node *number,
 			const struct token *at)
 {
 	struct meaning m;
@@ -185,7 +177,7 @@ static bool check_range(struct checker *k, struct str op, struct node *value, st
 	if (!always || (number->first->from_macro && !place_in(&r, &c)))
 		return false;
 	// In C an unsigned int is equal to -1 where all of its bits are set.
-	if (c.is_negative && r.most == UINT32_MAX && (str_eqz(op, "==") || str_eqz(op, "!=")))
+	if (c.is_negative && r.most == UINT32_MAX && (op & OP_EQUALITY))
 		remedy =
 		    arena_printf(k->b->arena, ": compare it with 0x%" PRIx32, (uint32_t)c.bits);
 	check_report_at(k, at, "constant", DIAG_WARNING, "this is always %s: %s is %s%s", always,
@@ -202,7 +194,7 @@ static void check_itself(struct checker *k, struct node *n)
 	    n->name->from_macro || left->first->from_macro || right->first->from_macro ||
 	    !str_eq(print_text(k->b->arena, left), print_text(k->b->arena, right)))
 		return;
-	bool is_true = tok_is(n->name, "==") || tok_is(n->name, "<=") || tok_is(n->name, ">=");
+	bool is_true = node_operator(n) & (OP_EQ | OP_LE | OP_GE);
 	if (expr_effect(left) < EFFECT_CLOCK)
 		check_report_at(k, n->name, "constant", DIAG_WARNING,
 				"this is always %s: a value is compared with itself",
@@ -214,7 +206,7 @@ static void check_mask(struct checker *k, struct node *n, struct node *masked, s
 {
 	struct constant mask, c;
 	masked = node_ungrouped(masked);
-	if (!is_equality(n) || !node_is(masked, NODE_BINARY, "&") ||
+	if (!(node_operator(n) & OP_EQUALITY) || !node_is(masked, NODE_BINARY, "&") ||
 	    !check_constant(k, number, &c) ||
 	    (!check_constant(k, masked->child->next, &mask) &&
 	     !check_constant(k, masked->child, &mask)) ||
@@ -235,21 +227,21 @@ static bool is_number(const struct node *n, const char *text)
 /** `a & 1 == 0`, which is a & (1 == 0). */
 static void check_precedence(struct checker *k, const struct node *n)
 {
-	static const char *const bits[] = {"&", "|", "^", NULL};
 	const struct node *left = n->child, *right = left->next;
-	const struct node *inner = node_is_comparison(left) ? left : right;
-	if (!tok_is_any(n->name, bits) || node_is_comparison(left) == node_is_comparison(right))
+	bool is_left = node_operator(left) & OP_COMPARISON,
+	     is_right = node_operator(right) & OP_COMPARISON;
+	if (!(node_operator(n) & OP_BITS) || is_left == is_right)
 		return;
 	check_report_at(k, n->name, "parentheses", DIAG_WARNING,
 			STR_FMT " is applied to the result of " STR_FMT
 				": put parentheses around what belongs together",
-			STR_ARG(n->name->text), STR_ARG(inner->name->text));
+			STR_ARG(n->name->text), STR_ARG((is_left ? left : right)->name->text));
 }
 
 /** `1 < x < 3` */
 static void check_chain(struct checker *k, const struct node *n)
 {
-	if (!node_is_comparison(n->child) || is_equality(n->child) || is_equality(n))
+	if (!(node_operator(n->child) & OP_ORDER) || !(node_operator(n) & OP_ORDER))
 		return;
 	check_report_at(k, n->name, "parentheses", DIAG_WARNING,
 			"the result of " STR_FMT ", 0 or 1, is compared: write a " STR_FMT
@@ -263,9 +255,8 @@ static void check_not(struct checker *k, struct node *n)
 {
 	const struct node *left = n->child, *right = node_ungrouped(n->child->next);
 	if (!node_is(left, NODE_UNARY, "!") || node_is(right, NODE_UNARY, "!") ||
-	    node_is_comparison(right) || is_number(right, "0") || is_number(right, "1") ||
-	    node_is(right, NODE_BINARY, "&&") || node_is(right, NODE_BINARY, "||") ||
-	    right->kind == NODE_NAME)
+	    (node_operator(right) & OP_COMPARISON) || is_number(right, "0") ||
+	    is_number(right, "1") || (node_operator(right) & OP_LOGIC) || right->kind == NODE_NAME)
 		return;
 	check_report_at(k, left->first, "parentheses", DIAG_WARNING,
 			"! is applied to %s alone: put parentheses around the comparison",
@@ -276,11 +267,10 @@ static void check_not(struct checker *k, struct node *n)
 static bool is_tested(const struct node *n)
 {
 	const struct node *in = n->parent;
-	if (node_is(in, NODE_BINARY, "&&") || node_is(in, NODE_BINARY, "||"))
-		return true;
-	return (in->kind == NODE_PREDICATE || in->kind == NODE_IF || in->kind == NODE_WHILE ||
-		in->kind == NODE_TERNARY) &&
-	       in->child == n;
+	return (node_operator(in) & OP_LOGIC) ||
+	       ((in->kind == NODE_PREDICATE || in->kind == NODE_IF || in->kind == NODE_WHILE ||
+		 in->kind == NODE_TERNARY) &&
+		in->child == n);
 }
 
 /** strncmp() is 0 for strings that are equal; any other number says nothing but that they are not. */
@@ -297,7 +287,7 @@ static void check_strncmp(struct checker *k, const struct node *n)
 				"for equal ones, != 0 for others");
 		return;
 	}
-	if (!node_is_comparison(n->parent))
+	if (!(node_operator(n->parent) & OP_COMPARISON))
 		return;
 	struct node *with = n->next ? n->next : n->parent->child;
 	bool is_bool = node_is(with, NODE_NAME, "true") || node_is(with, NODE_NAME, "false");
@@ -313,7 +303,7 @@ void check_compare(struct checker *k, struct node *n)
 	if (n->kind != NODE_BINARY)
 		return;
 	check_precedence(k, n);
-	if (!node_is_comparison(n))
+	if (!(node_operator(n) & OP_COMPARISON))
 		return;
 	struct node *left = n->child, *right = left->next;
 	check_function(k, n);
@@ -322,6 +312,6 @@ void check_compare(struct checker *k, struct node *n)
 	check_itself(k, n);
 	check_mask(k, n, left, right);
 	check_mask(k, n, right, left);
-	if (!check_range(k, n->name->text, left, right, n->name))
-		check_range(k, mirrored(n->name->text), right, left, n->name);
+	if (!check_range(k, node_operator(n), left, right, n->name))
+		check_range(k, mirrored(node_operator(n)), right, left, n->name);
 }

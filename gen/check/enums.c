@@ -224,19 +224,16 @@ static void check_both(struct checker *k, const struct node *left, const struct 
 	check_note_origin(k, left);
 }
 
-static void check_comparison(struct checker *k, const struct token *op, struct node *left,
-			     struct node *right)
+static void check_comparison(struct checker *k, unsigned op, struct node *left, struct node *right)
 {
-	static const char *const all[] = {"==", "!=", "<", ">", "<=", ">=", "&", NULL};
-	static const char *const equality[] = {"==", "!=", NULL};
 	struct node *name = node_ungrouped(right);
 	struct meaning m;
 	struct constant c;
-	if (!tok_is_any(op, all) || !is_of_enum(k, left, &m))
+	if (!(op & (OP_COMPARISON | OP_BIT_AND)) || !is_of_enum(k, left, &m))
 		return;
 	if (name->expr && name->expr->enumerator_of)
 		check_enumerator(k, left, &m, name);
-	else if (tok_is_any(op, equality) && check_constant(k, right, &c))
+	else if ((op & OP_EQUALITY) && check_constant(k, right, &c))
 		check_number_of_enum(k, left, &m, right, &c);
 	else if (name->kind == NODE_NAME)
 		check_unknown(k, left, &m, name);
@@ -295,9 +292,9 @@ void check_enums(struct checker *k, struct node *n)
 	if (n->kind != NODE_BINARY)
 		return;
 	struct node *left = n->child, *right = left->next;
-	check_comparison(k, n->name, left, right);
-	check_comparison(k, n->name, right, left);
-	if (!tok_is(n->name, "==") && !tok_is(n->name, "!="))
+	check_comparison(k, node_operator(n), left, right);
+	check_comparison(k, node_operator(n), right, left);
+	if (!(node_operator(n) & OP_EQUALITY))
 		return;
 	if (is_of_enum(k, left, &m))
 		check_both(k, left, &m, right);

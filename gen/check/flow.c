@@ -22,10 +22,11 @@ static bool is_literal(const struct node *n)
 static void check_lone(struct checker *k, const struct node *n)
 {
 	struct node *a = node_ungrouped(n->child), *b = node_ungrouped(n->child->next);
-	while (a->kind == NODE_BINARY && tok_is_any(a->name, (const char *[]){"&&", "||", NULL}))
+	while (node_operator(a) & OP_LOGIC)
 		a = node_ungrouped(a->child->next);
-	if (!node_is_comparison(a) || !is_literal(b) || is_literal(node_ungrouped(a->child)) ||
-	    str_eqz(node_text(b), "0") || str_eqz(node_text(b), "1"))
+	if (!(node_operator(a) & OP_COMPARISON) || !is_literal(b) ||
+	    is_literal(node_ungrouped(a->child)) || str_eqz(node_text(b), "0") ||
+	    str_eqz(node_text(b), "1"))
 		return;
 	const char *text = check_text(k, b);
 	check_report_at(k, b->first, "constant", DIAG_WARNING,
@@ -38,10 +39,10 @@ static void check_both(struct checker *k, const struct node *n)
 {
 	bool is_or = tok_is(n->name, "||");
 	struct node *a = node_ungrouped(n->child), *b = node_ungrouped(n->child->next);
-	while (a->kind == NODE_BINARY && tok_is(a->name, is_or ? "||" : "&&"))
+	while (node_operator(a) == node_operator(n))
 		a = node_ungrouped(a->child->next);
-	const char *wanted = is_or ? "!=" : "==";
-	if (!node_is(a, NODE_BINARY, wanted) || !node_is(b, NODE_BINARY, wanted))
+	unsigned wanted = is_or ? OP_NE : OP_EQ;
+	if (node_operator(a) != wanted || node_operator(b) != wanted)
 		return;
 	struct node *x = a->child, *y = b->child;
 	if (!is_literal(node_ungrouped(x->next)) || !is_literal(node_ungrouped(y->next)) ||
@@ -122,10 +123,11 @@ static void check_statement(struct checker *k, const struct node *n)
 
 void check_flow(struct checker *k, struct node *n)
 {
-	if (node_is(n, NODE_BINARY, "||") || node_is(n, NODE_BINARY, "&&")) {
+	unsigned op = node_operator(n);
+	if (op & OP_LOGIC) {
 		check_lone(k, n);
 		check_both(k, n);
-	} else if (node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!=")) {
+	} else if (op & OP_EQUALITY) {
 		check_long_text(k, n);
 	} else if (n->kind == NODE_BLOCK) {
 		check_block(k, n);

@@ -72,8 +72,7 @@ static bool depends(const struct node *n)
 static bool tests(const struct node *n)
 {
 	bool is_test = n->kind == NODE_PREDICATE || n->kind == NODE_IF || n->kind == NODE_TERNARY ||
-		       n->kind == NODE_WHILE || node_is(n, NODE_BINARY, "&&") ||
-		       node_is(n, NODE_BINARY, "||");
+		       n->kind == NODE_WHILE || (node_operator(n) & OP_LOGIC);
 	for (const struct node *c = is_test ? n->child : NULL; c; c = c->next)
 		if (c->kind != NODE_BLOCK && node_find(c, depends))
 			return true;

@@ -279,7 +279,7 @@ void check_pointers(struct checker *k, struct node *n)
 		check_let(k, n);
 		break;
 	case NODE_BINARY:
-		if (!node_is_comparison(n))
+		if (!(node_operator(n) & OP_COMPARISON))
 			break;
 		check_address(k, n->name, n->child, n->child->next);
 		check_address(k, n->name, n->child->next, n->child);

@@ -419,7 +419,7 @@ void check_values(struct checker *k, struct node *n)
 	if (n->kind == NODE_MAP)
 		for (const struct node *key = n->child; key; key = key->next)
 			check_key(k, n, key);
-	if (node_is(n, NODE_BINARY, "==") || node_is(n, NODE_BINARY, "!="))
+	if (node_operator(n) & OP_EQUALITY)
 		check_texts_compared(k, n);
 }
 

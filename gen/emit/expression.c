@@ -122,7 +122,6 @@ const struct text **emit_children(struct emitter *e, const struct node *n,
 /** What most nodes want of their children. */
 static enum want wants(const struct emitter *e, const struct node *n, const struct node *child)
 {
-	static const char *const minding[] = {"<", ">", "<=", ">=", "/", "%", ">>", NULL};
 	bool is_first = n->child == child;
 	switch (n->kind) {
 	case NODE_MEMBER:
@@ -140,9 +139,9 @@ static enum want wants(const struct emitter *e, const struct node *n, const stru
 	case NODE_UNARY:
 		return tok_is(n->name, "*") ? WANT_POINTER : WANT_VALUE;
 	case NODE_BINARY: // a pointer that is moved
-		return tok_is(n->name, "+") || tok_is(n->name, "-") ? WANT_POINTER
-		       : tok_is_any(n->name, minding)		    ? WANT_SIGN
-								    : WANT_VALUE;
+		return node_operator(n) & OP_MOVE			      ? WANT_POINTER
+		       : node_operator(n) & (OP_ORDER | OP_QUOTIENT | OP_SHR) ? WANT_SIGN
+									      : WANT_VALUE;
 	case NODE_CALL:
 		return script_macro(&e->b->found.script, n) ? WANT_POINTER : WANT_VALUE;
 	default:
@@ -249,7 +248,7 @@ static const struct text *emit_address(struct emitter *e, const struct node *n)
 /** -x, x + y, x = y, (T)x */
 static const struct text *emit_operator(struct emitter *e, const struct node *n)
 {
-	bool is_pair = node_is(n, NODE_BINARY, "&&") || node_is(n, NODE_BINARY, "||");
+	bool is_pair = node_operator(n) & OP_LOGIC;
 	const struct text **children = emit_children(e, n, wants);
 	if (is_pair || node_is(n, NODE_UNARY, "!"))
 		children[0] = emit_asked(e, n->child, children[0]);

@@ -109,8 +109,7 @@ static void warn_of_key(struct emitter *e, const struct node *n, const struct na
 	// Or the script looks itself, be the map a macro's parameter.
 	for (const struct node *m = e->body; m && !is_told; m = node_next(e->body, m))
 		is_told = m->kind == NODE_MAP && m->name && str_eq(m->name->text, name->map) &&
-			  (node_is(m->parent, NODE_BINARY, "==") ||
-			   node_is(m->parent, NODE_BINARY, "!="));
+			  (node_operator(m->parent) & OP_EQUALITY);
 	if (!is_told)
 		vec_push(e->arena, &e->nameless, (struct nameless){at, true});
 }

@@ -152,7 +152,7 @@ enum held number_held(const struct emitter *e, const struct node *n,
 		       : tok_is(n->name, "-") ? HELD_SIGNED
 					      : children[0]->held;
 	case NODE_BINARY:
-		if (tok_is(n->name, "<<") || tok_is(n->name, ">>"))
+		if (node_operator(n) & OP_SHIFT)
 			return children[0]->held;
 		return tok_is(n->name, "-") && !mixes_signs(e)
 			   ? HELD_SIGNED
@@ -256,33 +256,18 @@ static const struct text *operand(struct emitter *e, const struct node *n, const
 
 // --- operators ---
 
-static bool divides(const struct token *op)
+static void warn_of_mixed(struct emitter *e, const struct node *n)
 {
-	return tok_is(op, "/") || tok_is(op, "%") || tok_is(op, "/=") || tok_is(op, "%=");
-}
-
-static bool shifts_right(const struct token *op)
-{
-	return tok_is(op, ">>") || tok_is(op, ">>=");
-}
-
-static bool compares(const struct token *op)
-{
-	static const char *const names[] = {"<", ">", "<=", ">=", NULL};
-	return tok_is_any(op, names);
-}
-
-static void warn_of_mixed(struct emitter *e, const struct token *op)
-{
-	const char *name = divides(op) ? "division" : compares(op) ? "sign" : "shift";
-	if (op->loc.file)
+	unsigned op = node_operator(n);
+	const char *name = op & OP_QUOTIENT ? "division" : op & OP_ORDER ? "sign" : "shift";
+	if (n->name->loc.file)
 		e->good &= diag_finding(
-		    e->b->diag, name, DIAG_WARNING, tok_at(op),
+		    e->b->diag, name, DIAG_WARNING, tok_at(n->name),
 		    "bpftrace %s unsigned, and the signedness of this operand is unknown: "
 		    "write (int64)(...) or (uint64)(...)",
-		    divides(op)	   ? "divides"
-		    : compares(op) ? "compares"
-				   : "shifts");
+		    op & OP_QUOTIENT ? "divides"
+		    : op & OP_ORDER  ? "compares"
+				     : "shifts");
 }
 
 /** What is evaluated once stays so: with --force it is computed without a sign. */
@@ -306,18 +291,17 @@ static struct text *divide(struct emitter *e, const struct node *n,
 			   const struct text *const *children)
 {
 	const struct node *left = n->child, *right = left->next;
-	const struct token *op = n->name;
-	bool shift = shifts_right(op);
+	bool shift = node_operator(n) == OP_SHR;
 	enum sign l = left->expr->sign, r = shift ? SIGN_NONE : right->expr->sign;
 	if (l == SIGN_MIXED || r == SIGN_MIXED || (r == SIGN_SIGNED && l == SIGN_OTHER))
-		warn_of_mixed(e, op);
+		warn_of_mixed(e, n);
 	bool is_signed = l == SIGN_SIGNED || (r == SIGN_SIGNED && l == SIGN_NONE);
 	if (!is_signed || l == SIGN_UNSIGNED || r == SIGN_UNSIGNED)
 		return NULL;
 	struct division q = {
 	    .value = operand(e, left, children[0]),
 	    .value_is_signed = l == SIGN_SIGNED,
-	    .op = op->text.p[0],
+	    .op = n->name->text.p[0],
 	    .by = operand(e, right, children[1]),
 	    .by_is_signed = r == SIGN_SIGNED,
 	};
@@ -380,8 +364,8 @@ static void emit_comparison(struct emitter *e, const struct node *n, const struc
 	enum sign l = both[0]->expr->sign, r = both[1]->expr->sign;
 	bool is_unsigned = l == SIGN_UNSIGNED || r == SIGN_UNSIGNED;
 	bool is_signed = !is_unsigned && (l == SIGN_SIGNED || r == SIGN_SIGNED);
-	if (mixes_signs(e) && compares(n->name) && (l == SIGN_MIXED || r == SIGN_MIXED))
-		warn_of_mixed(e, n->name);
+	if (mixes_signs(e) && (node_operator(n) & OP_ORDER) && (l == SIGN_MIXED || r == SIGN_MIXED))
+		warn_of_mixed(e, n);
 	for (int i = 0; i < 2; i++) {
 		enum sign sign = both[i]->expr->sign;
 		if (children[i]->is_truth)
@@ -399,7 +383,7 @@ static void emit_comparison(struct emitter *e, const struct node *n, const struc
 static void emit_sum(struct emitter *e, const struct node *n, const struct text **children)
 {
 	const struct node *both[] = {n->child, n->child->next};
-	bool can_grow = tok_is(n->name, "+") || tok_is(n->name, "-") || tok_is(n->name, "*");
+	bool can_grow = node_operator(n) & (OP_MOVE | OP_MUL);
 	bool is_signed = both[0]->expr->sign == SIGN_SIGNED || both[1]->expr->sign == SIGN_SIGNED ||
 			 (tok_is(n->name, "-") && n->expr->sign == SIGN_SIGNED);
 	for (int i = 0; i < 2; i++)
@@ -427,7 +411,7 @@ static void scale(struct emitter *e, const struct node *n, const struct text **c
 	uint64_t sizes[] = {targettype_stride(both[0]->expr->type),
 			    tok_is(n->name, "+") ? targettype_stride(both[1]->expr->type) : 0};
 	bool is_right = !sizes[0];
-	if ((!tok_is(n->name, "+") && !tok_is(n->name, "-")) || !sizes[is_right] ||
+	if (!(node_operator(n) & OP_MOVE) || !sizes[is_right] ||
 	    ctype_pointee(both[!is_right]->expr->type))
 		return;
 	children[is_right] = made(e, both[is_right], "(uint64)%c", children[is_right]);
@@ -438,15 +422,14 @@ static void scale(struct emitter *e, const struct node *n, const struct text **c
 static void emit_binary(struct emitter *e, const struct node *n, const struct text **children)
 {
 	scale(e, n, children);
-	static const char *const sums[] = {"+", "-", "*", "&", "|", "^", NULL};
-	bool is_equal = tok_is(n->name, "==") || tok_is(n->name, "!=");
-	if (compares(n->name) || (is_equal && mixes_signs(e)))
+	unsigned op = node_operator(n);
+	if ((op & OP_ORDER) || ((op & OP_EQUALITY) && mixes_signs(e)))
 		emit_comparison(e, n, children);
-	else if (tok_is_any(n->name, sums))
+	else if (op & (OP_MOVE | OP_MUL | OP_BITS))
 		emit_sum(e, n, children);
-	else if (tok_is(n->name, "<<") && mixes_signs(e))
+	else if (op == OP_SHL && mixes_signs(e))
 		children[0] = widen(e, n->child, children[0]);
-	if (divides(n->name) || shifts_right(n->name) || tok_is(n->name, "<<")) {
+	if (op & (OP_QUOTIENT | OP_SHIFT)) {
 		children[0] = count_truth(e, n->child, children[0]);
 		children[1] = count_truth(e, n->child->next, children[1]);
 	}
@@ -460,9 +443,9 @@ static void emit_binary(struct emitter *e, const struct node *n, const struct te
 static const struct text *emit_kept(struct emitter *e, const struct node *n,
 				    const struct text **children)
 {
-	static const char *const operators[] = {"+=", "-=", "*=", "&=", "|=", "^=", NULL};
 	const struct node *target = n->child, *value = target->next;
-	bool is_compound = tok_is_any(n->name, operators), is_plain = tok_is(n->name, "=");
+	bool is_compound = node_operator(n) & (OP_MOVE | OP_MUL | OP_BITS),
+	     is_plain = tok_is(n->name, "=");
 	if (!is_plain)
 		children[1] = count_truth(e, value, children[1]);
 	if (!mixes_signs(e) && is_plain && children[1]->is_truth && holds_numbers(e, target))
@@ -531,8 +514,7 @@ const struct text *number_operator(struct emitter *e, const struct node *n,
 		t = emit_kept(e, n, children);
 	else if (n->kind == NODE_CAST && !is_host)
 		t = emit_cast(e, n, children);
-	bool is_pair = n->kind == NODE_BINARY || n->kind == NODE_ASSIGN;
-	if (!t && e->good && is_pair && (divides(n->name) || shifts_right(n->name)))
+	if (!t && e->good && (node_operator(n) & (OP_QUOTIENT | OP_SHR)))
 		t = emit_division(e, n, children);
 	return t;
 }
@@ -541,8 +523,7 @@ const struct text *number_operator(struct emitter *e, const struct node *n,
 
 static bool is_branch(const struct node *n)
 {
-	return n->kind == NODE_MAP || n->kind == NODE_TERNARY || node_is(n, NODE_BINARY, "&&") ||
-	       node_is(n, NODE_BINARY, "||");
+	return n->kind == NODE_MAP || n->kind == NODE_TERNARY || (node_operator(n) & OP_LOGIC);
 }
 
 bool number_sums_choice(struct emitter *e, const struct node *n)

@@ -1,23 +1,9 @@
 #define TREE_IS_MADE_HERE
-// Expressions. Precedence and associativity are C's, as in every bpftrace.
+// Expressions.
 #include "lang/parse_priv.h"
 #include "lang/vocabulary.h"
 
 #include <string.h>
-
-static const char *const operators[][5] = {
-    {"||", NULL},
-    {"&&", NULL},
-    {"|", NULL},
-    {"^", NULL},
-    {"&", NULL},
-    {"==", "!=", NULL},
-    {"<", ">", "<=", ">=", NULL},
-    {"<<", ">>", NULL},
-    {"+", "-", NULL},
-    {"*", "/", "%", NULL},
-};
-#define N_LEVELS (sizeof(operators) / sizeof(operators[0]))
 
 static const char *const assignments[] = {
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", NULL};
@@ -28,10 +14,9 @@ static unsigned level_of(const struct parser *p, const struct token *t)
 	// In /x == 1/ { the first slash with a brace behind it ends the predicate.
 	if (p->in_predicate && tok_is(t, "/") && tok_is(t->next, "{"))
 		return 0;
-	for (unsigned i = 0; i < N_LEVELS; i++)
-		if (tok_is_any(t, operators[i]))
-			return i + 1;
-	return 0;
+	unsigned level = 0;
+	vocabulary_operator(t->text, &level);
+	return level;
 }
 
 bool parse_is_variable(const struct token *t)

@@ -1,5 +1,7 @@
 #include "lang/tree.h"
 
+#include "lang/vocabulary.h"
+
 bool node_is(const struct node *n, enum node_kind kind, const char *name)
 {
 	return n && n->kind == kind && n->name && tok_is(n->name, name);
@@ -17,10 +19,12 @@ bool node_is_step(const struct node *n)
 	       (tok_is(n->name, "++") || tok_is(n->name, "--"));
 }
 
-bool node_is_comparison(const struct node *n)
+unsigned node_operator(const struct node *n)
 {
-	static const char *const names[] = {"==", "!=", "<", ">", "<=", ">=", NULL};
-	return n->kind == NODE_BINARY && tok_is_any(n->name, names);
+	if (n->kind != NODE_BINARY && n->kind != NODE_ASSIGN)
+		return 0;
+	struct str text = n->name->text;
+	return vocabulary_operator(str_slice(text, 0, text.n - (n->kind == NODE_ASSIGN)), NULL);
 }
 
 struct str node_text(const struct node *n)

@@ -76,9 +76,6 @@ enum node_kind {
 #define FIXED
 #else
 #define FIXED const
-/** The first of @n and all below it, parents first, for which @is holds; NULL: none. */
-const struct node *node_find(const struct node *n, bool (*is)(const struct node *n));
-
 #endif
 
 struct node {
@@ -103,8 +100,8 @@ bool node_is(const struct node *n, enum node_kind kind, const char *name);
 bool node_is_named(const struct node *n);
 /** `++` or `--`, in front or behind. */
 bool node_is_step(const struct node *n);
-/** `==`, `<` and the like. */
-bool node_is_comparison(const struct node *n);
+/** OP_* of lang/vocabulary.h; of `x += y` that of x + y. 0: it has none. */
+unsigned node_operator(const struct node *n);
 /** All of a leaf: "0x10", "$x". */
 struct str node_text(const struct node *n);
 /** What is behind brackets that only group. */

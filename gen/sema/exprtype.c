@@ -134,7 +134,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	const struct token *op = n->name;
 	e->sign = of->sign;
 	if (tok_is(op, "-") || tok_is(op, "~") || node_is_step(n)) {
-		e->bits = of->bits ? sign_bits_of_result(STR("-"), 1, of->bits, NULL) : 0;
+		e->bits = of->bits ? sign_bits_of_result(OP_SUB, 1, of->bits, NULL) : 0;
 		e->is_time = of->is_time;
 	}
 	e->kind = EXPR_NUMBER;
@@ -153,12 +153,6 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 		e->sign = of->sign == SIGN_NONE ? SIGN_SIGNED : of->sign;
 	}
 	learn_step(f, n);
-}
-
-static bool is_truth(const struct node *n)
-{
-	return node_is_comparison(n) || node_is(n, NODE_BINARY, "&&") ||
-	       node_is(n, NODE_BINARY, "||");
 }
 
 /**
@@ -183,12 +177,12 @@ static unsigned bits_of_result(const struct node *n, const struct expr *e)
 	unsigned a = left->bits, b = right->bits;
 	uint64_t number;
 	bool is_number = amount->kind == NODE_NUMBER && str_to_u64(node_text(amount), &number);
-	struct str op = n->name->text;
-	if (tok_is(n->name, "&") && e->sign != SIGN_NONE)
-		op = STR("|"); // a negative mask cuts nothing
-	else if (tok_is(n->name, "&") && left->sign != SIGN_NONE)
+	unsigned op = node_operator(n);
+	if (op == OP_BIT_AND && e->sign != SIGN_NONE)
+		op = OP_BIT_OR; // a negative mask cuts nothing
+	else if (op == OP_BIT_AND && left->sign != SIGN_NONE)
 		a = 0;
-	else if (tok_is(n->name, "&") && right->sign != SIGN_NONE)
+	else if (op == OP_BIT_AND && right->sign != SIGN_NONE)
 		b = 0;
 	else if (e->sign == SIGN_UNSIGNED && left->sign == SIGN_SIGNED)
 		a = 64;
@@ -198,23 +192,22 @@ static unsigned bits_of_result(const struct node *n, const struct expr *e)
 static void find_binary(struct finder *f, struct node *n, struct expr *e)
 {
 	const struct expr *left = find(f, n->child), *right = find(f, n->child->next);
-	e->sign = sign_of_result(n->name->text, left->sign, right->sign);
-	if (tok_is(n->name, "-") && left->sign == SIGN_NONE && right->sign == SIGN_NONE)
+	unsigned op = node_operator(n);
+	e->sign = sign_of_result(op, left->sign, right->sign);
+	if (op == OP_SUB && left->sign == SIGN_NONE && right->sign == SIGN_NONE)
 		e->sign = sign_of_difference(f, n);
-	bool is_shift = tok_is(n->name, "<<") || tok_is(n->name, ">>");
 	e->kind = EXPR_NUMBER;
-	e->is_truth = is_truth(n);
+	e->is_truth = op & (OP_COMPARISON | OP_LOGIC);
 	// A quotient is no larger than what is divided, a remainder no larger than both, and so is what a
 	// mask leaves.
-	bool is_cut = tok_is(n->name, "%") || (tok_is(n->name, "&") && e->sign == SIGN_NONE);
-	bool is_of_left = is_shift || tok_is(n->name, "/");
+	bool is_cut = op == OP_MOD || (op == OP_BIT_AND && e->sign == SIGN_NONE);
 	e->bits = e->is_truth ? 1 : bits_of_result(n, e);
-	e->is_time = e->is_truth  ? 0
-		     : is_cut	  ? left->is_time & right->is_time
-		     : is_of_left ? left->is_time
-				  : left->is_time | right->is_time;
+	e->is_time = e->is_truth		? 0
+		     : is_cut			? left->is_time & right->is_time
+		     : op & (OP_SHIFT | OP_DIV) ? left->is_time
+						: left->is_time | right->is_time;
 	// What a pointer is moved by keeps its type.
-	if ((tok_is(n->name, "+") || tok_is(n->name, "-")) && ctype_pointee(left->type)) {
+	if ((op & OP_MOVE) && ctype_pointee(left->type)) {
 		e->type = left->type;
 		e->is_guess = left->is_guess;
 		e->is_mixed = left->is_mixed;
@@ -237,10 +230,9 @@ static void find_ternary(struct finder *f, struct node *n, struct expr *e)
 /** Of a target that is added to or multiplied again and again, or cut. */
 static unsigned bits_of_compound(const struct node *n, const struct expr *value)
 {
-	static const char *const growing[] = {"+=", "-=", "*=", "<<=", NULL};
-	if (tok_is_any(n->name, growing))
+	if (node_operator(n) & (OP_MOVE | OP_MUL | OP_SHL))
 		return 64;
-	return sign_bits_of_result(STR("|"), n->child->expr->bits, value->bits, NULL);
+	return sign_bits_of_result(OP_BIT_OR, n->child->expr->bits, value->bits, NULL);
 }
 
 /** a = b, a op= b */
@@ -256,12 +248,12 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 	struct expr kept = *e;
 	bool is_plain = tok_is(n->name, "=");
 	// A count, whatever else it may be; what is shifted keeps its signedness.
-	struct str op = str_slice(n->name->text, 0, n->name->text.n - 1);
+	unsigned op = node_operator(n);
 	if (!is_plain && target->expr->sign == SIGN_UNSIGNED) // as C computes it
 		kept = (struct expr){.sign = sign_of_result(op, SIGN_UNSIGNED, value->sign)};
 	else if (!is_plain && value->sign == SIGN_NONE && falls(f, n->name))
 		kept = (struct expr){.sign = SIGN_SIGNED};
-	else if (!is_plain && (value->sign == SIGN_NONE || tok_is(n->name, ">>=")))
+	else if (!is_plain && (value->sign == SIGN_NONE || op == OP_SHR))
 		kept = (struct expr){.sign = SIGN_NONE};
 	else if (!is_plain)
 		kept = (struct expr){.sign = value->sign};

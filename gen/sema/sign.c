@@ -1,5 +1,7 @@
 #include "sema/sign.h"
 
+#include "lang/vocabulary.h"
+
 enum sign sign_join(enum sign a, enum sign b)
 {
 	if (a == SIGN_OPEN || a == b)
@@ -24,25 +26,24 @@ enum sign sign_of_type(struct ctype *t, unsigned bit_size)
 	return t->size < 8 || (bit_size && bit_size < 64) ? SIGN_NONE : SIGN_UNSIGNED;
 }
 
-enum sign sign_of_result(struct str op, enum sign a, enum sign b)
+enum sign sign_of_result(unsigned op, enum sign a, enum sign b)
 {
-	static const char *const truths[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", NULL};
-	if (str_is_any(op, truths))
+	if (op & (OP_COMPARISON | OP_LOGIC))
 		return SIGN_NONE;
-	if (str_eqz(op, "<<") || str_eqz(op, ">>"))
+	if (op & OP_SHIFT)
 		return a;
 	if (a == SIGN_OPEN || b == SIGN_OPEN)
 		return SIGN_OPEN;
 	bool is_none = a == SIGN_NONE || b == SIGN_NONE;
-	if (str_eqz(op, "&") && is_none && a != SIGN_UNSIGNED && b != SIGN_UNSIGNED)
+	if (op == OP_BIT_AND && is_none && a != SIGN_UNSIGNED && b != SIGN_UNSIGNED)
 		return SIGN_NONE;
-	if (str_eqz(op, "%") && a == SIGN_NONE && b != SIGN_SIGNED && b != SIGN_UNSIGNED)
+	if (op == OP_MOD && a == SIGN_NONE && b != SIGN_SIGNED && b != SIGN_UNSIGNED)
 		return SIGN_NONE;
 	// As C has it, an int64 beside an uint64 is one, too.
 	if (a == SIGN_UNSIGNED || b == SIGN_UNSIGNED)
 		return is_none || a == SIGN_SIGNED || b == SIGN_SIGNED ? SIGN_UNSIGNED
 								       : sign_join(a, b);
-	if (str_eqz(op, "%"))
+	if (op == OP_MOD)
 		return a;
 	return sign_join(a, b);
 }
@@ -67,27 +68,25 @@ static unsigned min_known(unsigned a, unsigned b)
 	return !a || (b && b < a) ? b : a;
 }
 
-unsigned sign_bits_of_result(struct str op, unsigned a, unsigned b, const uint64_t *number)
+unsigned sign_bits_of_result(unsigned op, unsigned a, unsigned b, const uint64_t *number)
 {
-	static const char *const cut[] = {"&", "%", NULL}, *const of_left[] = {"<<", ">>", "/",
-									       NULL};
 	unsigned most = a > b ? a : b, shift = !number ? 64 : *number < 64 ? (unsigned)*number : 63;
 	unsigned bits = most + 2; // + and -
-	if (str_is_any(op, cut))
+	if (op & (OP_BIT_AND | OP_MOD))
 		bits = min_known(a, b) + 1;
-	else if (str_is_any(op, of_left) && !a)
+	else if ((op & (OP_SHIFT | OP_DIV)) && !a)
 		return 0;
-	else if (str_eqz(op, "<<"))
+	else if (op == OP_SHL)
 		bits = a + shift + 1;
-	else if (str_eqz(op, ">>"))
+	else if (op == OP_SHR)
 		bits = (!number ? a : shift < a ? a - shift : 1) + 1;
-	else if (str_eqz(op, "/"))
+	else if (op == OP_DIV)
 		bits = number && *number > 1 ? a : a + 1;
 	else if (!a || !b)
 		return most > 32 ? most : 0;
-	else if (str_eqz(op, "*"))
+	else if (op == OP_MUL)
 		bits = a + b + 1;
-	else if (!str_eqz(op, "+") && !str_eqz(op, "-")) // | and ^
+	else if (op & (OP_BIT_OR | OP_BIT_XOR))
 		bits = most + 1;
 	return bits > 64 ? 64 : bits;
 }

@@ -3,7 +3,7 @@
  *
  * The arithmetic of it: what comes of two operands, and of what a name is assigned.
  *
- *	sign_of_result(STR("+"), SIGN_NONE, SIGN_SIGNED) == SIGN_SIGNED
+ *	sign_of_result(OP_ADD, SIGN_NONE, SIGN_SIGNED) == SIGN_SIGNED
  */
 #ifndef SEMA_SIGN_H
 #define SEMA_SIGN_H
@@ -24,8 +24,8 @@ enum sign {
 enum sign sign_join(enum sign a, enum sign b);
 /** Of a value of type @t, or of @bit_size bits of it (0: it is no bit-field). */
 enum sign sign_of_type(struct ctype *t, unsigned bit_size);
-/** Of `A op B`, computed as in C; a difference of two that have none is the caller's to judge. */
-enum sign sign_of_result(struct str op, enum sign a, enum sign b);
+/** Of `A op B` (OP_* of lang/vocabulary.h), computed as in C; a difference of two that have none is the caller's to judge. */
+enum sign sign_of_result(unsigned op, enum sign a, enum sign b);
 
 /** How many bits a value of such a type may need, 1 to 64; 0: not known. */
 unsigned sign_bits_of_type(struct ctype *t, unsigned bit_size);
@@ -34,6 +34,6 @@ unsigned sign_bits_of_number(uint64_t value);
  * Of `A op B` in 64 bits, of operands of @a and @b bits, and with B itself where it is a number, else NULL. One bit more than what
  * an unsigned result needs, so that %d shows it: 0xffff * 0xffff is no int32.
  */
-unsigned sign_bits_of_result(struct str op, unsigned a, unsigned b, const uint64_t *number);
+unsigned sign_bits_of_result(unsigned op, unsigned a, unsigned b, const uint64_t *number);
 
 #endif
