@@ -72,19 +72,6 @@ void printfield_convert(struct str format, const struct conversion *c, const str
 
 // --- names of fields ---
 
-/** As it is written, but on one line. */
-static struct str text_of(struct arena *a, const struct node *n)
-{
-	struct strbuf text = {0};
-	const struct token *list = print_tokens(a, n);
-	for (const struct token *t = list; t->kind != TOK_EOF; t = t->next) {
-		if (t != list && t->before.n)
-			strbuf_addc(&text, ' ');
-		strbuf_adds(&text, t->text);
-	}
-	return strbuf_take(&text, a);
-}
-
 /** What a call reads or names: str(x) and enum_name(T, x) are x; NULL: it is something of its own. */
 static struct node *subject_of(const struct node *call)
 {
@@ -115,7 +102,7 @@ static struct str name_of(struct printing *g, struct node *n)
 		if (arg && arg->has_name)
 			return arg->name;
 	}
-	return text_of(g->arena, n);
+	return print_line(g->arena, n);
 }
 
 // --- names of values ---
@@ -330,7 +317,7 @@ void printfield_join(struct printing *g, struct node *n, struct shape_field *f, 
 	    !str_eqz(rest_f->before, ".") || by <= 1 || divisor_of(rest, "%") != by)
 		return;
 	struct node *whole = node_ungrouped(n)->child;
-	if (!str_eq(text_of(g->arena, whole), text_of(g->arena, node_ungrouped(rest)->child)))
+	if (!str_eq(print_line(g->arena, whole), print_line(g->arena, node_ungrouped(rest)->child)))
 		return;
 	f->divisor = by;
 	f->name = name_of(g, whole);

@@ -1,38 +1,23 @@
 #include "lang/print.h"
 
-/** Tokens go into a list, or into a text. */
 struct printer {
-	struct arena *arena;
-	struct token **end; // of the list; NULL: there is
 	struct strbuf text;
-	bool has_text; // what stands before the first token is not part of it
+	bool is_line; // blanks and comments are one blank
 };
 
-static void put(struct printer *p, struct token t)
+static void put(struct printer *p, struct str before, struct str text)
 {
-	t.next = NULL;
-	if (p->end) {
-		struct token *copy = arena_alloc(p->arena, sizeof(*copy));
-		*copy = t;
-		*p->end = copy;
-		p->end = &copy->next;
-		return;
-	}
-	if (p->has_text)
-		strbuf_adds(&p->text, t.before);
-	strbuf_adds(&p->text, t.text);
-	p->has_text = true;
+	if (p->text.n) // what stands before the first token is not part of it
+		strbuf_adds(&p->text, p->is_line && before.n ? STR(" ") : before);
+	strbuf_adds(&p->text, text);
 }
 
 static void print(struct printer *p, const struct node *n)
 {
 	const struct node *child = n->child;
 	if (n->is_changed) {
-		struct token t = *n->first;
-		t.kind = TOK_OTHER;
-		t.text = *n->text;
-		if (t.text.n)
-			put(p, t);
+		if (n->text->n)
+			put(p, n->first->before, *n->text);
 		return;
 	}
 	for (const struct token *t = n->first;; t = t->next) {
@@ -41,27 +26,27 @@ static void print(struct printer *p, const struct node *n)
 			t = child->last;
 			child = child->next;
 		} else {
-			put(p, *t);
+			put(p, t->before, t->text);
 		}
 		if (t == n->last)
 			break;
 	}
 }
 
-struct token *print_tokens(struct arena *a, const struct node *n)
+static struct str print_as(struct arena *a, const struct node *n, bool is_line)
 {
-	struct token *list = NULL;
-	struct printer p = {.arena = a, .end = &list};
+	struct printer p = {.is_line = is_line};
 	if (n->first && n->last)
 		print(&p, n);
-	*p.end = arena_new(a, struct token);
-	return list;
+	return strbuf_take(&p.text, a);
 }
 
 struct str print_text(struct arena *a, const struct node *n)
 {
-	struct printer p = {.arena = a};
-	if (n->first && n->last)
-		print(&p, n);
-	return strbuf_take(&p.text, a);
+	return print_as(a, n, false);
+}
+
+struct str print_line(struct arena *a, const struct node *n)
+{
+	return print_as(a, n, true);
 }

@@ -1,5 +1,5 @@
 /**
- * print - a tree as tokens, or as text.
+ * print - a tree as text.
  *
  * Each node writes its own tokens, with the blanks and comments before them, and its children where
  * they stand between those: print(parse(x)) is x, but for line splices, and that is what tells
@@ -11,9 +11,9 @@
 #include "base/arena.h"
 #include "lang/tree.h"
 
-/** The tokens of @n: copies, in a list that ends in a TOK_EOF. */
-struct token *print_tokens(struct arena *a, const struct node *n);
 /** The text of @n, without what stands before its first token. */
 struct str print_text(struct arena *a, const struct node *n);
+/** The same on one line, without comments. */
+struct str print_line(struct arena *a, const struct node *n);
 
 #endif
