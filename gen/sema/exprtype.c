@@ -5,7 +5,6 @@
 #include "bind/namedarg.h"
 #include "bind/namedvar.h"
 #include "sema/argument.h"
-#include "sema/effect.h"
 #include "sema/exprplace.h"
 #include "sema/holder.h"
 #include "sema/result.h"
@@ -428,7 +427,8 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	return true;
 }
 
-static void find_map(struct finder *f, struct node *n, struct expr *e)
+/** A variable, or a map with its keys. */
+static void find_held(struct finder *f, struct node *n, struct expr *e)
 {
 	for (struct node *c = n->child; c; c = c->next)
 		find(f, c);
@@ -574,11 +574,6 @@ static void find_word(struct finder *f, struct node *n, struct expr *e)
 	}
 }
 
-static void find_variable(struct finder *f, struct node *n, struct expr *e)
-{
-	holders_recall(&f->held, n, e);
-}
-
 static void find_step(struct finder *f, struct node *n, struct expr *e)
 {
 	if (find_named(f, n, e) || find_programs(f, n, e))
@@ -624,8 +619,8 @@ static void find_value(struct finder *f, struct node *n, struct expr *e)
 {
 	static void (*const finders[])(struct finder *, struct node *, struct expr *) = {
 	    [NODE_NUMBER] = find_number,   [NODE_STRING] = find_string,
-	    [NODE_NAME] = find_word,	   [NODE_VARIABLE] = find_variable,
-	    [NODE_MAP] = find_map,	   [NODE_CALL] = find_call,
+	    [NODE_NAME] = find_word,	   [NODE_VARIABLE] = find_held,
+	    [NODE_MAP] = find_held,	   [NODE_CALL] = find_call,
 	    [NODE_MEMBER] = find_step,	   [NODE_INDEX] = find_indexed,
 	    [NODE_CAST] = find_cast,	   [NODE_UNARY] = find_unary,
 	    [NODE_POSTFIX] = find_stepped, [NODE_BINARY] = find_binary,
@@ -650,6 +645,33 @@ static enum expr_kind kind_of_type(struct ctype *t)
 		return t && t->kind == CTYPE_INT && t->is_char ? EXPR_TEXT : EXPR_AGGREGATE;
 	}
 	return ctype_is_aggregate(t) ? EXPR_AGGREGATE : EXPR_NUMBER;
+}
+
+/** Of the node itself: what its children do comes to it. */
+static enum effect own_effect(const struct node *n, const struct expr *e)
+{
+	bool is_call = n->kind == NODE_CALL, is_word = is_call || n->kind == NODE_NAME;
+	if (node_is_step(n) || n->kind == NODE_ASSIGN || n->kind >= NODE_BLOCK ||
+	    (is_word && e->is_substituted))
+		return EFFECT_CHANGES;
+	if (is_word) { // or an argument, or an enumerator
+		const struct word *word = vocabulary_word(node_text(n));
+		return is_call || word->is_bare ? word->effect : EFFECT_NONE;
+	}
+	bool is_read = n->kind == NODE_MAP || n->kind == NODE_INDEX ||
+		       node_is(n, NODE_UNARY, "*") ||
+		       (n->kind == NODE_MEMBER && n->name->kind != TOK_NUMBER && !node_is_named(n));
+	return is_read ? EFFECT_READS : EFFECT_NONE;
+}
+
+/** That of @n, of which @e is known, with its children, whose own is known. */
+static enum effect find_effect(const struct node *n, const struct expr *e)
+{
+	enum effect most = own_effect(n, e);
+	for (const struct node *c = n->child; c; c = c->next)
+		if (c->expr && c->expr->effect > most)
+			most = c->expr->effect;
+	return most;
 }
 
 /** Most nodes of a long script are like others: what is known of them is kept once. */
@@ -684,7 +706,7 @@ static struct expr *find(struct finder *f, struct node *n)
 		e.kind = kind_of_type(e.type);
 	unsigned bits = sign_bits_of_type(e.type, e.bit_size);
 	e.bits = e.bits > bits ? e.bits : bits;
-	e.effect = effect_find(n, &e);
+	e.effect = find_effect(n, &e);
 	const struct expr *was = n->expr ? n->expr : &unknown;
 	f->has_changed |= was->sign != e.sign || !was->type != !e.type || was->bits != e.bits ||
 			  was->n_elements != e.n_elements || was->kind != e.kind ||
