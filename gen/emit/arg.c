@@ -30,9 +30,14 @@ static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned
 	return arena_printf(b->arena, "(int64)(int%u)", *bits);
 }
 
-static bool is_uint64(const char *cast)
+/** @text behind a cast to the type of a pointer, or (empty) behind @cast. */
+static struct text *read_as(struct emitter *e, const struct node *n, struct str pointer,
+			    const char *cast, struct str text)
 {
-	return str_eqz(str_from(cast), "(uint64)");
+	struct text *t =
+	    pointer.n ? made(e, n, "((%t)%t)", pointer, text) : made(e, n, "%s%t", cast, text);
+	t->held = str_eqz(str_from(cast), "(uint64)") ? HELD_UNSIGNED : HELD_OPEN;
+	return t;
 }
 
 static const char *sized_cast(struct emitter *e, const struct ctype *t)
@@ -54,9 +59,8 @@ const struct text *argument_numbered(struct emitter *e, const struct node *n, en
 		return made(e, n, "%t", text);
 	if (!*cast)
 		return NULL;
-	struct text *t = made(e, n, "%sarg%u", cast, (uint64_t)i);
+	struct text *t = read_as(e, n, STR(""), cast, n->name->text);
 	t->bits = bits;
-	t->held = is_uint64(cast) ? HELD_UNSIGNED : HELD_OPEN;
 	return t;
 }
 
@@ -80,10 +84,7 @@ static const struct text *emit_variable(struct emitter *e, const struct node *n,
 	const char *cast = ctype_is_number(t) && t->size < 8	? sized_cast(e, t)
 			   : ctype_is_number(t) && t->is_signed ? "(int64)"
 								: "(uint64)";
-	struct text *named = pointer.n ? made(e, n, "((%t)%t)", pointer, v->text)
-				       : made(e, n, "%s%t", cast, v->text);
-	named->held = is_uint64(cast) ? HELD_UNSIGNED : HELD_OPEN;
-	return named;
+	return read_as(e, n, pointer, cast, v->text);
 }
 
 const struct text *argument_address(struct emitter *e, const struct node *n)
@@ -116,9 +117,7 @@ const struct text *argument_named(struct emitter *e, const struct node *n, enum 
 				&bits);
 	if (!text.n)
 		text = str_printf(e->arena, "arg%u", i);
-	struct text *named =
-	    pointer.n ? made(e, n, "((%t)%t)", pointer, text) : made(e, n, "%s%t", cast, text);
+	struct text *named = read_as(e, n, pointer, cast, text);
 	named->bits = bits;
-	named->held = is_uint64(cast) ? HELD_UNSIGNED : HELD_OPEN;
 	return named;
 }

@@ -71,7 +71,7 @@ static void write_clause(struct program_writer *p, struct written *w)
 	bind_lookup_from(e->b, e->i);
 	strings_find(e->b, c, &e->beside);
 	if (n->kind != NODE_CLAUSE) {
-		w->all = emit_written(e, n, emit_children(e, n, emit_wants_value));
+		w->all = emit_written(e, n, emit_children(e, n, NULL));
 		return;
 	}
 	e->n_variables = count_variables(e->b, c);
@@ -85,7 +85,7 @@ static void write_clause(struct program_writer *p, struct written *w)
 		w->condition = t->pieces ? t : NULL;
 	}
 	e->in_body = c->attach.n > 0;
-	w->statements = emit_children(e, n->last_child, emit_wants_value);
+	w->statements = emit_children(e, n->last_child, NULL);
 	w->block = emit_written(e, n->last_child, w->statements);
 }
 

@@ -102,12 +102,10 @@ struct text *emit_written(struct emitter *e, const struct node *n,
 /** Adds the tokens from @from to the one before @end. */
 void emit_until(struct emitter *e, struct text *t, const struct token *from,
 		const struct token *end);
-/** The children of @n, each as @wants says. */
+/** The children of @n, each as @wants says; NULL: as values. */
 const struct text **emit_children(struct emitter *e, const struct node *n,
 				  enum want (*wants)(const struct emitter *e, const struct node *n,
 						     const struct node *child));
-/** They are values. */
-enum want emit_wants_value(const struct emitter *e, const struct node *n, const struct node *child);
 /** Is what takes the place of @n, in which parts may stand several times, of a bounded size? */
 bool emit_fits(struct emitter *e, const struct node *n, const struct text *t);
 /** A pointer that is asked whether it is NULL: a number in that place. */

@@ -115,7 +115,7 @@ const struct text **emit_children(struct emitter *e, const struct node *n,
 		count++;
 	const struct text **children = arena_array(e->arena, const struct text *, count + 1);
 	for (const struct node *c = n->child; c; c = c->next)
-		children[i++] = emit(e, c, wants(e, n, c));
+		children[i++] = emit(e, c, wants ? wants(e, n, c) : WANT_VALUE);
 	return children;
 }
 
@@ -346,6 +346,17 @@ static bool find_enumerator(struct emitter *e, const struct node *n, struct str 
 	return false;
 }
 
+/** @t, which may be others' too, in the place of @n. */
+static const struct text *stand_for(struct emitter *e, const struct node *n, const struct text *t)
+{
+	struct text *ret = arena_new(e->arena, struct text);
+	*ret = *t;
+	ret->held = t->held ? t->held : number_held(e, n, NULL);
+	ret->is_truth = n->expr && n->expr->is_truth;
+	ret->is_tight = true;
+	return ret;
+}
+
 /** A word: a builtin, an argument, an enumerator. */
 static const struct text *emit_name(struct emitter *e, const struct node *n, enum want want)
 {
@@ -367,14 +378,7 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 		return number_of(e, n, digits);
 	if (!t && digits.n)
 		t = made(e, n, "%t", digits);
-	struct text *named = emit_leaf(e, n);
-	if (!t)
-		return named;
-	struct text *ret = arena_new(e->arena, struct text);
-	*ret = *t;
-	ret->held = t->held ? t->held : named->held;
-	ret->is_tight = true;
-	return ret;
+	return t ? stand_for(e, n, t) : emit_leaf(e, n);
 }
 
 static const struct text *emit_type(struct emitter *e, const struct node *n, bool is_cast)
@@ -616,20 +620,7 @@ static const struct text *emit_member(struct emitter *e, const struct node *n, e
 	const struct text *t = argument_named(e, n, want);
 	if (!t)
 		t = place_behind_args(e, n);
-	if (!t)
-		return emit_other(e, n);
-	struct text *named = arena_new(e->arena, struct text);
-	*named = *t;
-	named->held = t->held ? t->held : number_held(e, n, NULL);
-	named->is_truth = n->expr && n->expr->is_truth;
-	named->is_tight = true;
-	return named;
-}
-
-static const struct text *emit_group(struct emitter *e, const struct node *n, enum want want)
-{
-	const struct text *inner = emit(e, n->child, want);
-	return emit_written(e, n, &inner);
+	return t ? stand_for(e, n, t) : emit_other(e, n);
 }
 
 const struct text *emit(struct emitter *e, const struct node *n, enum want want)
@@ -645,7 +636,7 @@ const struct text *emit(struct emitter *e, const struct node *n, enum want want)
 	case NODE_MEMBER:
 		return emit_member(e, n, want);
 	case NODE_GROUP:
-		return emit_group(e, n, want);
+		return emit_written(e, n, (const struct text *[]){emit(e, n->child, want)});
 	case NODE_NAME:
 		return emit_name(e, n, want);
 	case NODE_TYPE:

@@ -134,15 +134,21 @@ static bool find_number(struct emitter *e, const struct node *n, struct name_loo
 	return t != NULL;
 }
 
-bool name_is_in(struct emitter *e, const struct node *n)
+/** Is @n, or one side of it, a name of a table, or if it @is_shown a number that has one? */
+static bool is_name(struct emitter *e, const struct node *n, bool is_shown)
 {
 	struct name_lookup unused;
 	n = node_ungrouped(n);
-	if (argument_shown_enum(e->b, n->expr) || node_is(n, NODE_CALL, "enum_name") ||
-	    name_find(e, n, &unused))
+	if (n->kind == NODE_TERNARY && n->child->next->next &&
+	    (is_name(e, n->child->next, is_shown) || is_name(e, n->last_child, is_shown)))
 		return true;
-	return n->kind == NODE_TERNARY && n->child->next->next &&
-	       (name_is_in(e, n->child->next) || name_is_in(e, n->last_child));
+	return (is_shown && argument_shown_enum(e->b, n->expr)) ||
+	       node_is(n, NODE_CALL, "enum_name") || name_find(e, n, &unused);
+}
+
+bool name_is_in(struct emitter *e, const struct node *n)
+{
+	return is_name(e, n, true);
 }
 
 static void emit_shown(struct emitter *e, const struct node *n, struct shown *ret)
@@ -370,16 +376,6 @@ static bool looks_up(const struct node *n)
 	return n->kind == NODE_MAP || node_is(n, NODE_CALL, "enum_name");
 }
 
-/** Is @n, or one side of it, a name of a table? */
-static bool is_name(struct emitter *e, const struct node *n)
-{
-	struct name_lookup unused;
-	n = node_ungrouped(n);
-	if (n->kind == NODE_TERNARY && n->child->next->next)
-		return is_name(e, n->child->next) || is_name(e, n->last_child);
-	return node_is(n, NODE_CALL, "enum_name") || name_find(e, n, &unused);
-}
-
 /**
  * `$name = @state[key];`: nothing can be put in a variable for a name that is missing. A script may
  * look itself.
@@ -388,7 +384,7 @@ void name_warn_of_copy(struct emitter *e, const struct node *value)
 {
 	struct diag_place at = tok_place(value->first);
 	value = node_ungrouped(value);
-	if (is_name(e, value) &&
+	if (is_name(e, value, false) &&
 	    !(value->kind == NODE_TERNARY && node_find(value->child, looks_up)))
 		vec_push(e->arena, &e->nameless, (struct nameless){at, false});
 }

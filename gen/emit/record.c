@@ -125,11 +125,6 @@ static struct str probe_of(const struct bind *b, const struct attach_clause *c)
 	return text;
 }
 
-static bool is_begin_or_end(const struct script_clause *c)
-{
-	return c->attach.n == 1 && c->attach.v[0].provider->when >= WHEN_BEGIN;
-}
-
 static void add_passed(struct printing *g, struct text *call, const struct passed *p)
 {
 	struct emitter *e = g->e;
@@ -202,9 +197,10 @@ static const struct text *record(struct printing *g)
 	bool is_mark = g->shape.style == SHAPE_MARK;
 	size_t number = all->list.n;
 	limit_strings(g);
+	const struct script_clause *c = e->clause->clause;
+	bool is_end = c->attach.n == 1 && c->attach.v[0].provider->when >= WHEN_BEGIN;
 	// What is a part of an expression is not always called.
-	g->shape.is_counted =
-	    !is_mark && p->value == g->call && !is_begin_or_end(e->clause->clause);
+	g->shape.is_counted = !is_mark && !is_end && p->value == g->call;
 	vec_push(all->arena, &all->list, g->shape);
 	if (g->shape.is_counted)
 		text_add(g->arena, p->before,

@@ -53,14 +53,6 @@ static const struct text *emit_expression(struct emitter *e, const struct node *
 	return all;
 }
 
-enum want emit_wants_value(const struct emitter *e, const struct node *n, const struct node *child)
-{
-	(void)e;
-	(void)n;
-	(void)child;
-	return WANT_VALUE;
-}
-
 const struct text *statement_emit(struct emitter *e, const struct node *n)
 {
 	struct print_statement *was = e->print;
@@ -69,7 +61,7 @@ const struct text *statement_emit(struct emitter *e, const struct node *n)
 		return emit_expression(e, n, n->child);
 	e->print = NULL;
 	e->in_loop += is_loop;
-	const struct text *t = emit_written(e, n, emit_children(e, n, emit_wants_value));
+	const struct text *t = emit_written(e, n, emit_children(e, n, NULL));
 	e->in_loop -= is_loop;
 	e->print = was;
 	return t;

@@ -200,26 +200,20 @@ void text_print(const struct text *t, text_put *fn, void *ctx)
 	put_text(&p, t, false);
 }
 
-struct words {
-	struct strbuf text;
-	bool has_any;
-};
-
 static void put_words(void *ctx, const struct token *t, const struct token *of)
 {
-	struct words *w = ctx;
+	struct strbuf *text = ctx;
 	(void)of;
-	if (w->has_any)
-		strbuf_adds(&w->text, t->before);
-	w->has_any = true;
-	strbuf_adds(&w->text, t->text);
+	if (text->n)
+		strbuf_adds(text, t->before);
+	strbuf_adds(text, t->text);
 }
 
 struct str text_str(struct arena *a, const struct text *t)
 {
-	struct words w = {.has_any = false};
-	text_print(t, put_words, &w);
-	return strbuf_take(&w.text, a);
+	struct strbuf text = {0};
+	text_print(t, put_words, &text);
+	return strbuf_take(&text, a);
 }
 
 static bool take_words(struct str words, struct str *rest)
