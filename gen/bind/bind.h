@@ -22,7 +22,6 @@
 #include "lang/uses.h"
 
 struct funcargs;
-struct bind_enum_table;
 struct bind_table;
 struct enumconf;
 struct lock;
@@ -116,7 +115,7 @@ struct bind_made {
 	struct program *program; /**< gets the text; NULL: it is of no interest */
 	const char
 	    *gate; /**< what is true while events count, record/shape.h; NULL: they always do */
-	VEC(struct bind_enum_table) enum_tables; /**< of enum_name(), see sema/enumname.h */
+	VEC(struct bind_table) enum_tables; /**< of enum_name(), see sema/enumname.h */
 	VEC(struct bind_table) tables; /**< the script's, and those of enum_name() that it reads */
 	bool names_code; /**< it prints addresses of functions, which are to be named */
 	VEC(struct map_shape) map_shapes; /**< with `shapes`: of all maps but tables */

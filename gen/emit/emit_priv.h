@@ -255,8 +255,6 @@ struct str emit_new_variable(struct emitter *e, struct str name);
 
 /** Has bpftrace the enum of @name itself, so that %s of (enum @tag)x prints its names? It is defined then. */
 bool tables_cast(struct emitter *e, const struct name_lookup *name, struct safe_word *tag);
-/** The program reads the table @map. */
-void tables_read(struct emitter *e, struct str map);
 /** Puts the definitions of these enums before the program. */
 void tables_define(struct emitter *e, struct token **program);
 /** The tables that the program needs, for BEGIN and END. False after an error. */

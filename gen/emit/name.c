@@ -66,7 +66,7 @@ bool name_find(struct emitter *e, const struct node *n, struct name_lookup *ret)
 	*ret = (struct name_lookup){is_table ? n->name->text : STR(""), n->child};
 	bool is_lookup = is_table && n->child && !n->child->next;
 	if (is_table && !is_lookup)
-		tables_read(e, n->name->text);
+		map_add(e->arena, &e->tables_used, n->name->text);
 	return is_lookup;
 }
 
@@ -84,7 +84,7 @@ static const struct text *read_table(struct emitter *e, const struct node *n, st
 {
 	struct text *t =
 	    n->kind == NODE_MAP ? emit_written(e, n, &key) : made(e, n, "@%t[%n]", map, key);
-	tables_read(e, map);
+	map_add(e->arena, &e->tables_used, map);
 	e->n_strings += n->kind != NODE_MAP;
 	t->is_tight = true;
 	return t;
@@ -164,7 +164,7 @@ static void emit_shown(struct emitter *e, const struct node *n, struct shown *re
 			ret->text = made(e, n, "(enum %t)%c", tag.s, ret->key);
 			return;
 		}
-		tables_read(e, ret->name.map);
+		map_add(e->arena, &e->tables_used, ret->name.map);
 		ret->read = is_number ? made(e, n, "@%t[%n]", ret->name.map, ret->key)
 				      : read_table(e, n, ret->name.map, ret->key);
 		e->n_strings += is_number;

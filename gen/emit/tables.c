@@ -57,24 +57,12 @@ static bool add_table(struct emitter *e, struct bind_table *w, struct code *begi
 	return true;
 }
 
-static struct bind_enum_table *find_table(struct emitter *e, struct str map)
-{
-	return vec_find(struct bind_enum_table, t, &e->b->made->enum_tables, str_eq(t->map, map));
-}
-
-void tables_read(struct emitter *e, struct str map)
-{
-	struct bind_enum_table *t = find_table(e, map);
-	map_add(e->arena, &e->tables_used, map);
-	if (t)
-		t->is_read = true;
-}
-
 /** The names of @map, the table of an enum_name() or of the script, which then does nothing else with it. */
 static const struct enumtab *names_of(struct emitter *e, struct str map, struct str *tag)
 {
 	const struct bind *b = e->b;
-	const struct bind_enum_table *t = find_table(e, map);
+	const struct bind_table *t =
+	    vec_find(const struct bind_table, one, &b->made->enum_tables, str_eq(one->map, map));
 	*tag = map;
 	if (!t)
 		return b->found.uses.is_open || uses_do_with_map(&b->found.uses, map) != USE_READ
@@ -157,12 +145,9 @@ bool tables_add(struct emitter *e)
 	bool good = true;
 	for (size_t i = 0; i < b->found.tables.n; i++)
 		vec_push(b->arena, &b->made->tables, b->found.tables.v[i]);
-	vec_each(const struct bind_enum_table, t, &b->made->enum_tables) {
-		struct bind_table w = {.map = t->map, .type = t->type, .place = t->at};
-		if (!t->is_read)
-			continue;
-		map_add(e->arena, &e->tables_used, t->map);
-		if (!map_add(e->arena, &e->tables, t->map))
+	vec_each(const struct bind_table, t, &b->made->enum_tables) {
+		struct bind_table w = *t;
+		if (!map_get(&e->tables_used, t->map) || !map_add(e->arena, &e->tables, t->map))
 			continue;
 		if (t->means && enumtab_from_type(b->arena, t->means, &w.names))
 			w.is_sought = w.is_found = true;

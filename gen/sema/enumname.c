@@ -15,20 +15,19 @@ static struct str type_text(const struct bind *b, const struct node *type)
 
 static bool is_taken(const struct bind *b, struct str map)
 {
-	return vec_any(const struct bind_enum_table, t, &b->made->enum_tables, str_eq(t->map, map));
+	return vec_any(const struct bind_table, t, &b->made->enum_tables, str_eq(t->map, map));
 }
 
 struct str enumname_table(const struct bind *b, struct str type, struct ctype *means,
 			  const struct token *at)
 {
-	vec_each(const struct bind_enum_table, t, &b->made->enum_tables)
+	vec_each(const struct bind_table, t, &b->made->enum_tables)
 		if (str_eq(t->type, type) &&
 		    (!means || !t->means || ctype_is_same(means, t->means)))
 			return t->map;
 	struct str first =
 	    str_to_ident(b->arena, str_printf(b->arena, "enum_" STR_FMT, STR_ARG(type)));
-	struct bind_enum_table t = {
-	    .map = first, .type = type, .means = means, .at = tok_place(at)};
+	struct bind_table t = {.map = first, .type = type, .means = means, .place = tok_place(at)};
 	// Another enum of this name, or `a::b` and `a__b`.
 	for (unsigned n = 2; is_taken(b, t.map); n++)
 		t.map = str_printf(b->arena, STR_FMT "_%u", STR_ARG(first), n);

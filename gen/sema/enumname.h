@@ -11,13 +11,18 @@
 #include "bind/bind.h"
 #include "ctype/enumtab.h"
 
-/** A table that the script needs. */
-struct bind_enum_table {
-	struct str map;	      /**< without @ */
-	struct str type;      /**< as written */
-	struct ctype *means;  /**< the enum; NULL when it is not known */
-	struct diag_place at; /**< the type's first use */
-	bool is_read;	      /**< emit/: the program reads the map */
+/** A map that is to be filled. */
+struct bind_table {
+	struct str map;	   /**< without @ */
+	struct str type;   /**< the enum, as written */
+	struct str prefix; /**< taken from the names, or empty */
+	const struct token
+	    *pragma; /**< the map there, from its @ if it has one; NULL: the list's */
+	struct diag_place
+	    place;	     /**< of the pragma's type, or of the map's first use, or the type's */
+	struct ctype *means; /**< of an enum_name(): the enum; NULL when it is not known */
+	bool is_sought, is_found;
+	struct enumtab names; /**< then; what is shown of them is without the prefix */
 };
 
 /** The map of the table of the enum @means (NULL: not known) that @at calls @type; b->enum_tables gets it. */

@@ -1,7 +1,6 @@
 #include "sema/table.h"
 
 #include "bind/bind.h"
-#include "sema/enumname.h"
 #include "conf/enumconf.h"
 #include "ctype/enumtab.h"
 

@@ -9,20 +9,7 @@
 #ifndef SEMA_TABLE_H
 #define SEMA_TABLE_H
 
-#include "bind/bind.h"
-#include "ctype/enumtab.h"
-
-/** A map that is to be filled. */
-struct bind_table {
-	struct str map;	   /**< without @ */
-	struct str type;   /**< the enum, as written */
-	struct str prefix; /**< taken from the names, or empty */
-	const struct token
-	    *pragma;		 /**< the map there, from its @ if it has one; NULL: the list's */
-	struct diag_place place; /**< of the pragma's type, or of the map's first use */
-	bool is_sought, is_found;
-	struct enumtab names; /**< then; what is shown of them is without the prefix */
-};
+#include "sema/enumname.h"
 
 /**
  * Sets b->found.listed and b->found.tables by the pragmas and the list, before anything is changed. False after an error: a
