@@ -60,10 +60,12 @@ void text_add_at(struct arena *a, struct text *to, const struct text *part,
 		 const struct token *lead)
 {
 	struct token *kept = arena_new(a, struct token);
+	struct text *at = text_new(a, kept, false), *same = arena_new(a, struct text);
 	*kept = *lead;
-	add_piece(a, to, (struct piece){.kind = PIECE_LEAD, .token = kept});
-	add_piece(a, to, (struct piece){.kind = PIECE_TEXT, .text = part});
-	add_size(to, part->size);
+	*same = *part;
+	same->has_lines = true;
+	text_add(a, at, same);
+	text_add(a, to, at);
 }
 
 /** The words before @end of a format; what was read is dropped. */
@@ -175,9 +177,7 @@ static void put_text(struct printer *p, const struct text *t, bool is_moved)
 	if (!t->is_written && !p->has_lead && t->pieces)
 		set_lead(p, is_moved ? moved(t->at) : *t->at);
 	for (const struct piece *piece = t->pieces; piece; piece = piece->next) {
-		if (piece->kind == PIECE_LEAD)
-			set_lead(p, *piece->token);
-		else if (!t->is_written && !p->has_lead)
+		if (!t->is_written && !p->has_lead)
 			set_lead(p, (struct token){0});
 		if (piece->kind == PIECE_TEXT)
 			put_text(p, piece->text,

@@ -30,7 +30,7 @@ struct piece {
 	struct piece *next;
 	union {
 		const char *words;
-		const struct token *token; /**< of PIECE_LEAD, and the first of PIECE_TOKENS */
+		const struct token *token; /**< the first of PIECE_TOKENS */
 		const struct text *text;
 	};
 	uint32_t n; /**< bytes, or tokens */
@@ -38,7 +38,6 @@ struct piece {
 		PIECE_WORDS,
 		PIECE_TOKENS, /**< of the template */
 		PIECE_TEXT,
-		PIECE_LEAD, /**< what is next stands where this would */
 	} kind;
 };
 
@@ -67,7 +66,7 @@ void text_add(struct arena *a, struct text *to, const struct text *part);
 void text_add_words(struct arena *a, struct text *to, struct str words);
 void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
 		     const struct token *last, const struct map *names);
-/** The next piece that is added stands where @lead would. */
+/** @part stands where @lead would. */
 void text_add_at(struct arena *a, struct text *to, const struct text *part,
 		 const struct token *lead);
 
