@@ -193,7 +193,7 @@ static const struct text *write_whole(struct emitter *e, const struct written *w
 {
 	const struct script_clause *c = w->clause;
 	const struct node *n = c->node;
-	size_t count = 0, k = 0;
+	size_t k = 0;
 	const char *tail = "";
 	const struct text *none = made(e, n, "");
 	if (w->test && predicate && w->condition)
@@ -203,9 +203,8 @@ static const struct text *write_whole(struct emitter *e, const struct written *w
 		tail = arena_printf(e->arena, " /%s/", w->test);
 	if (attach.n)
 		return made(e, n, "%t%s %n %n", attach, tail, predicate ? predicate : none, block);
-	for (const struct node *a = n->child; a; a = a->next)
-		count++;
-	const struct text **children = arena_array(e->arena, const struct text *, count + 1);
+	const struct text **children =
+	    arena_array(e->arena, const struct text *, node_count(n) + 1);
 	for (const struct node *a = n->child; a; a = a->next, k++) {
 		if (a->kind == NODE_PREDICATE) {
 			children[k] = predicate ? predicate : none;

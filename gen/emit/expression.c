@@ -110,10 +110,9 @@ const struct text **emit_children(struct emitter *e, const struct node *n,
 				  enum want (*wants)(const struct emitter *e, const struct node *n,
 						     const struct node *child))
 {
-	size_t count = 0, i = 0;
-	for (const struct node *c = n->child; c; c = c->next)
-		count++;
-	const struct text **children = arena_array(e->arena, const struct text *, count + 1);
+	size_t i = 0;
+	const struct text **children =
+	    arena_array(e->arena, const struct text *, node_count(n) + 1);
 	for (const struct node *c = n->child; c; c = c->next)
 		children[i++] = emit(e, c, wants ? wants(e, n, c) : WANT_VALUE);
 	return children;
@@ -399,16 +398,15 @@ static const struct text *emit_cast(struct emitter *e, const struct node *n)
 
 static const struct text *emit_map(struct emitter *e, const struct node *n)
 {
-	size_t count = 0, i = 0;
+	size_t i = 0;
 	const struct node *was = e->in_key;
 	unsigned before = e->n_strings;
 	struct name_lookup found;
 	if (name_find(e, n, &found))
 		return name_emit(e, n, &found);
-	for (const struct node *c = n->child; c; c = c->next)
-		count++;
-	const struct text **children = arena_array(e->arena, const struct text *, count + 1);
-	e->in_key = count ? n : was;
+	const struct text **children =
+	    arena_array(e->arena, const struct text *, node_count(n) + 1);
+	e->in_key = n->child ? n : was;
 	for (const struct node *c = n->child; c; c = c->next, i++) {
 		children[i] = key_part(e, n, c, i);
 		if (!children[i])

@@ -37,13 +37,11 @@ static bool shape_printf(struct printing *g)
 	struct conversion c = {.end = 1};
 	struct node *before = NULL;
 	struct str text = format ? format->name->text : STR(""), letters;
-	size_t done = 1, n = 0;
+	size_t done = 1;
 	if (!format || !str_has_suffix(text, STR("\"")))
 		return false;
-	for (struct node *arg = format->next; arg; arg = arg->next)
-		n++;
 	struct str body = str_slice(text, 0, text.n - 1);
-	g->shape.fields = arena_array(g->arena, struct shape_field, n + 1);
+	g->shape.fields = arena_array(g->arena, struct shape_field, node_count(g->call));
 	for (struct node *arg = format->next; arg; arg = arg->next) {
 		struct shape_field *f = &g->shape.fields[g->shape.n_fields++];
 		if (!next_conversion(body, &c, &letters))

@@ -32,6 +32,14 @@ struct str node_text(const struct node *n)
 	return n->name->text;
 }
 
+unsigned node_count(const struct node *n)
+{
+	unsigned count = 0;
+	for (const struct node *c = n->child; c; c = c->next)
+		count++;
+	return count;
+}
+
 struct node *node_ungrouped(const struct node *n)
 {
 	while (n && n->kind == NODE_GROUP)

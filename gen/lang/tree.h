@@ -104,6 +104,8 @@ bool node_is_step(const struct node *n);
 unsigned node_operator(const struct node *n);
 /** All of a leaf: "0x10", "$x". */
 struct str node_text(const struct node *n);
+/** How many children it has. */
+unsigned node_count(const struct node *n);
 /** What is behind brackets that only group. */
 struct node *node_ungrouped(const struct node *n);
 

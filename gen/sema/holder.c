@@ -118,8 +118,7 @@ void expr_of_tuple(struct arena *a, const struct node *n, struct expr *e)
 {
 	size_t i = 0;
 	e->kind = EXPR_TUPLE;
-	for (const struct node *c = n->child; c; c = c->next)
-		e->n_elements++;
+	e->n_elements = node_count(n);
 	e->elements = arena_array(a, struct expr *, e->n_elements);
 	for (const struct node *c = n->child; c; c = c->next)
 		e->elements[i++] = c->expr;
