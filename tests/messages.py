@@ -14,7 +14,7 @@ import glob
 import re
 import sys
 
-KINDS = {"diag_finding": "finding", "check_report": "finding", "check_report_at": "finding", "check_note_at": "note",
+KINDS = {"diag_finding": "finding", "check_report": "finding", "check_report_at": "finding",
          "diag_error": "error", "diag_warning": "warning", "diag_note": "note",
          "pp_error": "error", "pp_warning": "warning", "cmd_usage_error": "usage"}
 # Literals that are compared with what somebody else wrote, and text of programs: not what we say.

@@ -98,7 +98,7 @@ static void check_patterns(struct checker *k, const struct singles *s,
 		    "this pattern includes a probe that another clause names: bpftrace " DIALECT_FMT
 		    " would run one clause for both; list the probes instead",
 		    DIALECT_ARG(k->b->given->version));
-		check_note_at(k, other->first, "the other one is here");
+		diag_note(k->b->diag, tok_at(other->first), "the other one is here");
 		return;
 	}
 }
@@ -114,7 +114,7 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 	}
 	check_report_at(k, n->first, "duplicate", DIAG_WARNING,
 			"duplicate clause: both run for each event");
-	check_note_at(k, before->first, "the first one is here");
+	diag_note(k->b->diag, tok_at(before->first), "the first one is here");
 }
 
 static bool tells(const struct node *n)

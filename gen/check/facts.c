@@ -128,11 +128,6 @@ void check_report_at(struct checker *k, const struct token *t, const char *name,
 	va_end(args);
 }
 
-void check_note_at(struct checker *k, const struct token *t, const char *text)
-{
-	diag_note(k->b->diag, tok_at(t), "%s", text);
-}
-
 bool check_is_address_word(const struct ctype *t)
 {
 	for (; t && t->kind == CTYPE_TYPEDEF; t = t->of)

@@ -56,8 +56,6 @@ void check_report(struct checker *k, const struct node *n, const char *name, enu
 void check_report_at(struct checker *k, const struct token *t, const char *name,
 		     enum diag_level level, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/** What else belongs to the finding before it, at @t. */
-void check_note_at(struct checker *k, const struct token *t, const char *text);
 /** uintptr_t, or a typedef that says of a number that it is an address. */
 bool check_is_address_word(const struct ctype *t);
 /** The table of names that the map @name stands for; NULL: it is filled by the script, or not at all. */

@@ -42,33 +42,51 @@ static bool find_unknown_flag(struct str format, struct conversion *ret)
  * Of a program that is run, btgen itself prints what printf() is given, by C's rules, if it knows all
  * conversions and each has its value.
  */
-static bool has_all_flags(const struct bind *b, const struct node *call)
+static bool has_all_flags(const struct bind *b, const struct node *format)
 {
-	const struct node *format = call->child, *value = format->next;
-	bool is_known = b->given->shapes && tok_is(call->name, "printf");
-	for (struct conversion c = {0}; is_known && format_next(format->name->text, &c);) {
+	const struct node *value = format->next;
+	bool is_known = b->given->shapes && tok_is(format->parent->name, "printf");
+	for (struct conversion c = {0}; is_known && format_next(node_text(format), &c);) {
 		is_known = value && strchr("diuoxXcpsr", c.letter);
 		value = value ? value->next : NULL;
 	}
 	return (is_known && !value) || dialect_has_own_printf(b->given->version);
 }
 
-/** Such a flag is an error at its %: what is printed from there on is what lies in memory. */
-static bool has_unknown_flag(struct checker *k, const struct node *call)
+/** A literal format. */
+struct format {
+	struct checker *k;
+	const struct node *node;
+	struct str text;
+	bool has_all; // has_all_flags()
+};
+
+static struct str text_of(const struct format *f, const struct conversion *c)
 {
-	const struct node *format = call->child;
+	return str_slice(f->text, c->at, c->end - c->at);
+}
+
+static struct diag_place place_of(const struct format *f, const struct conversion *c)
+{
+	struct diag_place place = tok_place(f->node->name);
+	place.col += (unsigned)c->at;
+	place.len = (unsigned)(c->end - c->at);
+	return place;
+}
+
+/** Such a flag is an error at its %: what is printed from there on is what lies in memory. */
+static bool has_unknown_flag(const struct format *f)
+{
 	struct conversion bad;
-	if (has_all_flags(k->b, call) || !find_unknown_flag(format->name->text, &bad))
+	if (f->has_all || !find_unknown_flag(f->text, &bad))
 		return false;
-	struct str conversion = str_slice(format->name->text, bad.at, bad.end - bad.at);
-	struct diag_place place = tok_place(format->name);
-	place.col += (unsigned)bad.at;
-	place.len = (unsigned)conversion.n;
-	k->good &= diag_finding(k->b->diag, "format", DIAG_ERROR, &place,
-				"bpftrace " DIALECT_FMT " does not know the flag '%c' of \"" STR_FMT
-				"\" and would print garbage: write %%%% for a percent sign",
-				DIALECT_ARG(k->b->given->version), unknown_flag(conversion),
-				STR_ARG(conversion));
+	struct str conversion = text_of(f, &bad);
+	struct diag_place place = place_of(f, &bad);
+	f->k->good &= diag_finding(
+	    f->k->b->diag, "format", DIAG_ERROR, &place,
+	    "bpftrace " DIALECT_FMT " does not know the flag '%c' of \"" STR_FMT
+	    "\" and would print garbage: write %%%% for a percent sign",
+	    DIALECT_ARG(f->k->b->given->version), unknown_flag(conversion), STR_ARG(conversion));
 	return true;
 }
 
@@ -85,91 +103,69 @@ struct given {
 
 /**
  * Is @c one to this bpftrace? What is none stays in the text as it is (measured). A conversion that
- * has j, t or L before its letter ends behind that. @has_all: has_all_flags().
+ * has j, t or L before its letter ends behind that.
  */
-static bool is_conversion(const struct bind *b, struct str format, bool has_all,
-			  struct conversion *c)
+static bool is_conversion(const struct format *f, struct conversion *c)
 {
-	bool is_own = dialect_has_own_printf(b->given->version);
-	if (strchr(is_own ? "jtL" : "jt", c->letter) && c->end < format.n &&
-	    strchr("diuoxX", format.p[c->end]))
-		c->letter = format.p[c->end++];
-	if (c->letter == 'r' && c->end < format.n && strchr("xh", format.p[c->end]))
-		c->end++;
-	if (is_own && c->letter == 'g' && c->end < format.n && format.p[c->end] == 'r') {
+	bool is_own = dialect_has_own_printf(f->k->b->given->version);
+	char next = c->end < f->text.n ? f->text.p[c->end] : ' ';
+	if (strchr(is_own ? "jtL" : "jt", c->letter) && strchr("diuoxX", next)) {
+		c->letter = next;
+		next = ++c->end < f->text.n ? f->text.p[c->end] : ' ';
+	}
+	c->end += c->letter == 'r' && strchr("xh", next);
+	if (is_own && c->letter == 'g' && next == 'r') {
 		c->end++;
 		return true; // names of GFP flags
 	}
-	if (!has_all && unknown_flag(str_slice(format, c->at, c->end - c->at)))
+	if (!f->has_all && unknown_flag(text_of(f, c)))
 		return false;
-	return strchr(has_all ? "diuoxXcpsr" : "duoxXcpsr", c->letter) != NULL;
+	return strchr(f->has_all ? "diuoxXcpsr" : "duoxXcpsr", c->letter) != NULL;
 }
 
-static const char *why_unknown(const struct bind *b, const struct node *call, struct str conversion)
+static const char *why_unknown(const struct format *f, struct str conversion)
 {
 	char letter = conversion.p[conversion.n - 1], flag = unknown_flag(conversion);
-	if (flag && !has_all_flags(b, call))
-		return arena_printf(b->arena, "the flag '%c' came with 0.24", flag);
+	if (flag && !f->has_all)
+		return arena_printf(f->k->arena, "the flag '%c' came with 0.24", flag);
 	if (strchr("eEfFgGaA", letter))
 		return "it prints no floating-point numbers";
 	return letter == 'i' ? "use %d" : "use %d or %x, with a number for the width";
 }
 
-/** What a format has for its values. */
-struct conversions {
-	unsigned n, n_values;
-	struct conversion odd;	 // the first one that this bpftrace does not know, and C does
-	struct conversion blank; // the first one with a blank for a flag, which may be text
-};
-
-static struct conversions count_conversions(const struct bind *b, const struct node *call)
-{
-	const struct node *format = call->child;
-	struct str text = format->name->text;
-	struct conversions found = {0};
-	bool has_all = has_all_flags(b, call);
-	for (const struct node *value = format->next; value; value = value->next)
-		found.n_values++;
-	for (struct conversion c = {0}; format_next(text, &c);) {
-		bool is_known = is_conversion(b, text, has_all, &c);
-		found.n += is_known;
-		if (is_known && !found.blank.end && text.p[c.at + 1] == ' ')
-			found.blank = c;
-		if (!is_known && !found.odd.end && strchr("ieEfFgGaAn*duxX", c.letter)) // C's
-			found.odd = c;
-	}
-	return found;
-}
-
 /** At conversion @c. */
-static void report_conversion(struct checker *k, const struct node *format,
-			      const struct conversion *c, const char *remedy)
+static void report_conversion(const struct format *f, const struct conversion *c,
+			      const char *remedy)
 {
-	struct diag_place place = tok_place(format->name);
-	struct str text = str_slice(format->name->text, c->at, c->end - c->at);
-	place.col += (unsigned)c->at;
-	place.len = (unsigned)text.n;
-	k->good &= diag_finding(k->b->diag, "format", DIAG_ERROR, &place, "\"" STR_FMT "\" %s",
-				STR_ARG(text), remedy);
+	struct diag_place place = place_of(f, c);
+	f->k->good &= diag_finding(f->k->b->diag, "format", DIAG_ERROR, &place,
+				   "\"" STR_FMT "\" %s", STR_ARG(text_of(f, c)), remedy);
 }
 
 /**
  * As many conversions as values? If not, bpftrace says so; where one of the two is not what it looks
  * like, an error there.
  */
-static bool is_matched(struct checker *k, const struct node *call)
+static bool is_matched(const struct format *f)
 {
-	const struct node *format = call->child;
-	struct conversions found = count_conversions(k->b, call);
-	struct str odd = str_slice(format->name->text, found.odd.at, found.odd.end - found.odd.at);
-	if (found.n > found.n_values && found.blank.end)
-		report_conversion(k, format, &found.blank,
-				  "is a conversion, too: write %% for a percent sign");
-	else if (found.n < found.n_values && found.odd.end)
-		report_conversion(k, format, &found.odd,
-				  arena_printf(k->b->arena, "is unknown to bpftrace: %s",
-					       why_unknown(k->b, call, odd)));
-	return found.n == found.n_values;
+	unsigned n = 0, n_values = node_count(f->node->parent) - 1;
+	struct conversion odd = {0};   // the first one that this bpftrace does not know, and C does
+	struct conversion blank = {0}; // the first one with a blank for a flag, which may be text
+	for (struct conversion c = {0}; format_next(f->text, &c);) {
+		bool is_known = is_conversion(f, &c);
+		n += is_known;
+		if (is_known && !blank.end && f->text.p[c.at + 1] == ' ')
+			blank = c;
+		if (!is_known && !odd.end && strchr("ieEfFgGaAn*duxX", c.letter)) // C's
+			odd = c;
+	}
+	if (n > n_values && blank.end)
+		report_conversion(f, &blank, "is a conversion, too: write %% for a percent sign");
+	else if (n < n_values && odd.end)
+		report_conversion(f, &odd,
+				  arena_printf(f->k->arena, "is unknown to bpftrace: %s",
+					       why_unknown(f, text_of(f, &odd))));
+	return n == n_values;
 }
 
 /**
@@ -303,19 +299,19 @@ static void check_given(struct given *g)
 
 void check_format(struct checker *k, struct node *n)
 {
-	const struct node *format = format_find(n);
-	struct conversion c = {0};
-	if (!format || has_unknown_flag(k, n) || !is_matched(k, n))
+	const struct node *node = format_find(n);
+	if (!node)
 		return;
-	bool has_all = has_all_flags(k->b, n);
-	struct str text = format->name->text;
-	for (const struct node *value = format->next; value && format_next(text, &c);) {
-		if (!is_conversion(k->b, text, has_all, &c))
+	struct format f = {
+	    .k = k, .node = node, .text = node_text(node), .has_all = has_all_flags(k->b, node)};
+	if (has_unknown_flag(&f) || !is_matched(&f))
+		return;
+	struct conversion c = {0};
+	for (const struct node *value = node->next; value && format_next(f.text, &c);) {
+		if (!is_conversion(&f, &c))
 			continue;
-		struct given g = {.k = k,
-				  .value = value,
-				  .conversion = str_slice(text, c.at, c.end - c.at),
-				  .letter = c.letter};
+		struct given g = {
+		    .k = k, .value = value, .conversion = text_of(&f, &c), .letter = c.letter};
 		check_given(&g);
 		value = value->next;
 	}

@@ -165,7 +165,7 @@ static void check_same_probe(const struct times *t, const struct use *u)
 		return;
 	check_report_at(t->k, u->node->first, "latency", DIAG_WARNING,
 			"set by the same event: the difference measures no duration");
-	check_note_at(t->k, set->node->first, "here");
+	diag_note(t->k->b->diag, tok_at(set->node->first), "here");
 }
 
 static void check_times(const struct times *t)
@@ -224,7 +224,7 @@ static bool check_context(struct checker *k, const struct use *first, const stru
 	check_report_at(k, key, "key", DIAG_WARNING,
 			"@" STR_FMT " is keyed by " STR_FMT ", not " STR_FMT, STR_ARG(u->name),
 			STR_ARG(context_key(set->node)->text), STR_ARG(key->text));
-	check_note_at(k, set->node->child->first, "set here");
+	diag_note(k->b->diag, tok_at(set->node->child->first), "set here");
 	return true;
 }
 
