@@ -267,9 +267,8 @@ static const struct unit *unit_of_name(struct str name)
 	while (str_find(name, '_') < name.n)
 		name = str_from_offset(name, str_find(name, '_') + 1);
 	for (size_t i = 0; i < N_UNITS; i++)
-		for (size_t w = 0; units[i].words[w]; w++)
-			if (str_eqz(name, units[i].words[w]))
-				return &units[i];
+		if (str_is_any(name, units[i].words))
+			return &units[i];
 	return NULL;
 }
 

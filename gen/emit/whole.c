@@ -44,7 +44,6 @@ static uint64_t bytes_of_each(const struct printing *g)
 	return share * 8;
 }
 
-/** A struct or array in memory of @size bytes: as many of these as fit are read from its address. */
 void printstruct_add(struct printing *g, struct node *n, uint64_t size, struct shape_field *f)
 {
 	struct emitter *e = g->e;

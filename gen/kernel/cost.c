@@ -110,11 +110,6 @@ static bool is_of(struct arena *a, struct str name, struct str function, struct 
 			   str_glob(str_printf(a, STR_FMT "*", STR_ARG(part)), cut)));
 }
 
-static struct str program_of(const struct cost_name *n)
-{
-	return n->program.n ? n->program : n->name;
-}
-
 /** Breakpoints that a hit of one of @names takes, of those that may be meant the one with most. */
 static unsigned most_traps(const cost_names *names)
 {
@@ -131,13 +126,14 @@ static size_t probe_of(struct opening *o, int fd, const struct bpf_prog_info *in
 	struct str function = function_of(o, fd), cut = str_from(info->name);
 	cost_names met = {0};
 	struct cost_name of = {.name = cut};
-	for (size_t i = 0; i < o->names->n; i++)
-		if (is_of(c->arena, program_of(&o->names->v[i]), function, cut)) {
-			vec_push(c->arena, &met, o->names->v[i]);
-			// Of names that end alike the longest is meant.
-			if (met.n == 1 || o->names->v[i].name.n > of.name.n)
-				of = o->names->v[i];
-		}
+	vec_each(const struct cost_name, n, o->names) {
+		if (!is_of(c->arena, n->program.n ? n->program : n->name, function, cut))
+			continue;
+		vec_push(c->arena, &met, *n);
+		// Of names that end alike the longest is meant.
+		if (met.n == 1 || n->name.n > of.name.n)
+			of = *n;
+	}
 	if (!met.n && info->type == BPF_PROG_TYPE_KPROBE) // rather too much than too little
 		of.n_traps = most_traps(o->names);
 	if (met.n > 1 && !function.n) {

@@ -55,11 +55,6 @@ int kernelmap_open(pid_t pid, const char *name)
 	return s.found;
 }
 
-int kernelmap_open_loss(pid_t pid)
-{
-	return kernelmap_open(pid, NULL);
-}
-
 bool kernelmap_read_loss(int map, unsigned long long *ret)
 {
 	uint64_t counters[MAX_COUNTERS] = {0};

@@ -18,15 +18,12 @@
 #include <sys/types.h>
 
 /**
- * A descriptor of the counter of the bpftrace @pid, to be closed; -1 when it has none, or may not
- * be looked at.
+ * The map that the script of the bpftrace @pid calls @name, as "@gate", or (NULL) the counter; to be
+ * closed. -1, with errno.
  */
-int kernelmap_open_loss(pid_t pid);
+int kernelmap_open(pid_t pid, const char *name);
 /** The events lost so far; false when it cannot be read. */
 bool kernelmap_read_loss(int map, unsigned long long *ret);
-
-/** The map that the script of the bpftrace @pid calls @name, as "@gate"; to be closed. -1, with errno. */
-int kernelmap_open(pid_t pid, const char *name);
 /** Sets a map without keys; false, with errno. */
 bool kernelmap_set(int map, uint64_t value);
 /** Sets it if it is not @kept, to which the script itself may have set it. */

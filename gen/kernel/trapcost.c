@@ -69,12 +69,6 @@ static double median_ns(void (*hit)(void), bool is_cold)
 	return ns[HITS / 2];
 }
 
-/** Programs that hit probes all the time, and others between whose hits is work of their own: half of each. */
-static double hit_ns(void (*hit)(void))
-{
-	return (median_ns(hit, false) + median_ns(hit, true)) / 2;
-}
-
 struct place {
 	uintptr_t address;
 	uint64_t offset; // in the program's file
@@ -137,7 +131,8 @@ static double measure(void (*hit)(void), double usual_ns)
 	int event = open_uprobe(place.offset);
 	if (event < 0)
 		return usual_ns;
-	double with = hit_ns(hit);
+	// Programs that hit probes all the time, and others between whose hits is work of their own: half of each.
+	double with = (median_ns(hit, false) + median_ns(hit, true)) / 2;
 	close(event);
 	return with > without ? with - without : usual_ns;
 }

@@ -120,17 +120,6 @@ static struct node *take_type(struct parser *p, const struct token *end)
 	return parse_end(p, n);
 }
 
-struct node *parse_type(struct parser *p, const char *terminators)
-{
-	bool sure;
-	struct token *end = skip_type(p->at, &sure);
-	if (!end)
-		return NULL;
-	bool fits = !terminators || (end->kind == TOK_PUNCT && end->text.n == 1 &&
-				     strchr(terminators, end->text.p[0]));
-	return fits ? take_type(p, end) : NULL;
-}
-
 static bool is_typeof(const struct token *t)
 {
 	return tok_is(t, "typeof") && tok_is(t->next, "(");
@@ -158,7 +147,13 @@ static struct node *parse_typeof(struct parser *p)
 
 struct node *parse_type_annotation(struct parser *p, const char *terminators)
 {
-	return is_typeof(p->at) ? parse_typeof(p) : parse_type(p, terminators);
+	bool sure;
+	if (is_typeof(p->at))
+		return parse_typeof(p);
+	struct token *end = skip_type(p->at, &sure);
+	bool fits = end && end->kind == TOK_PUNCT && end->text.n == 1 &&
+		    strchr(terminators, end->text.p[0]);
+	return fits ? take_type(p, end) : NULL;
 }
 
 // Brackets
@@ -497,7 +492,6 @@ struct node *parse_expression(struct parser *p)
 	return good ? parse_end(p, n) : NULL;
 }
 
-/** Is the operator at @t one of those that change their left side? */
 bool parse_is_assignment(const struct token *t)
 {
 	return tok_is_any(t, assignments);

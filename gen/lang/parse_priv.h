@@ -57,11 +57,9 @@ struct node *parse_expression(struct parser *p);
 struct node *parse_unary(struct parser *p);
 struct node *parse_primary(struct parser *p);
 /**
- * A type; @terminators are the characters one of which must follow, or NULL. NULL, and nothing
+ * A type or typeof(...); behind a type must follow one of the characters @terminators. NULL, and nothing
  * taken, for what is none.
  */
-struct node *parse_type(struct parser *p, const char *terminators);
-/** The same or typeof(...). */
 struct node *parse_type_annotation(struct parser *p, const char *terminators);
 /** =, += and the like */
 bool parse_is_assignment(const struct token *t);

@@ -5,12 +5,6 @@
 
 #include "lang/parse.h"
 
-/** Whose clause is looked at. */
-struct collector {
-	struct arena *arena;
-	struct script_clause *clause;
-};
-
 /** The parts of an attach point, as they come. */
 struct parts {
 	struct arena *arena;
@@ -130,49 +124,48 @@ bool script_has_event(const struct script_clause *c)
 	return vec_any(const struct script_attach, at, &c->attach, at->provider->whose != OF_TRACE);
 }
 
-static void add_arg(struct collector *k, struct token *t)
+static void add_arg(struct arena *a, struct script_clause *c, struct token *t)
 {
 	unsigned n;
 	if (vocabulary_arg_number(t->text, &n))
-		vec_push(k->arena, &k->clause->args, (struct script_arg){t, n});
+		vec_push(a, &c->args, (struct script_arg){t, n});
 }
 
 /** What is not understood may read what it names. */
-static void add_opaque(struct collector *k, const struct node *n)
+static void add_opaque(struct arena *a, struct script_clause *c, const struct node *n)
 {
 	for (struct token *t = n->first, *prev = NULL;; prev = t, t = t->next) {
 		bool is_member =
 		    prev && (tok_is(prev, ".") || tok_is(prev, "->") || tok_is(prev, "@"));
 		if (t->kind == TOK_IDENT && !is_member)
-			add_arg(k, t);
+			add_arg(a, c, t);
 		if (t == n->last)
 			break;
 	}
 }
 
-static void collect(struct collector *k, struct node *n)
+static void collect(struct arena *a, struct script_clause *c, struct node *n)
 {
 	if (n->kind == NODE_NAME)
-		add_arg(k, n->name);
+		add_arg(a, c, n->name);
 	else if (n->kind == NODE_OPAQUE)
-		add_opaque(k, n);
+		add_opaque(a, c, n);
 	else if (n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args"))
-		vec_push(k->arena, &k->clause->named_args, n);
+		vec_push(a, &c->named_args, n);
 	else if (n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "vars"))
-		vec_push(k->arena, &k->clause->named_vars, n);
+		vec_push(a, &c->named_vars, n);
 }
 
 /** fn and macro, too: they have no attach points. */
 static void add_clause(struct arena *a, struct script *s, struct node *clause)
 {
 	struct script_clause *c = arena_new(a, struct script_clause);
-	struct collector k = {a, c};
 	c->node = clause;
 	for (struct node *n = clause->child; n; n = n->next) {
 		struct script_attach at = {.node = n};
 		if (n->kind != NODE_ATTACH) {
 			for (struct node *in = n; in; in = node_next(n, in))
-				collect(&k, in);
+				collect(a, c, in);
 			continue;
 		}
 		script_split_attach(a, &at, NULL);

@@ -70,18 +70,10 @@ static bool has_number_after(struct str word, const char *prefix)
 	return str_take(&word, str_from(prefix)) && str_is_digits(word);
 }
 
-#define STACK_MODES                                                                                \
-	{                                                                                          \
-		"bpftrace", "perf", "raw", "build_id"                                              \
-	}
-#define CLOCKS                                                                                     \
-	{                                                                                          \
-		"boot", "monotonic", "tai", "sw_tai"                                               \
-	}
-#define NAMESPACES                                                                                 \
-	{                                                                                          \
-		"curr_ns", "init"                                                                  \
-	}
+/** What the one argument may be. */
+#define STACK_MODES .modes = {"bpftrace", "perf", "raw", "build_id"}
+#define CLOCKS .modes = {"boot", "monotonic", "tai", "sw_tai"}
+#define NAMESPACES .modes = {"curr_ns", "init"}
 
 /** What the arguments must be. */
 #define TAKES(...) .wants = {__VA_ARGS__}
@@ -109,26 +101,26 @@ static const struct word
 	{"gid", .is_bare = true, .gives = GIVES_COUNT, .of_process = true},
 	{"has_cpid", .since = 25, .is_bare = true, .gives = GIVES_COUNT},
 	{"jiffies", .since = 20, .is_bare = true, .effect = EFFECT_CLOCK, .gives = GIVES_COUNT},
-	{"kstack", .is_bare = true, .gives = GIVES_SHOWN, .modes = STACK_MODES},
+	{"kstack", .is_bare = true, .gives = GIVES_SHOWN, STACK_MODES},
 	{"leader_comm", .since = 26, .is_bare = true, .gives = GIVES_TEXT, .of_process = true},
 	{"leader_tid", .since = 26, .is_bare = true, .gives = GIVES_COUNT, .of_process = true},
 	{"ncpus", .since = 24, .is_bare = true, .gives = GIVES_COUNT},
 	{"nsecs", .is_bare = true, .effect = EFFECT_CLOCK, .gives = GIVES_COUNT, .is_wide = true,
-	 .modes = CLOCKS},
+	 CLOCKS},
 	{"numaid", .is_bare = true, .gives = GIVES_COUNT},
 	{"pcomm", .since = 25, .is_bare = true, .gives = GIVES_TEXT, .of_process = true},
-	{"pid", .is_bare = true, .gives = GIVES_COUNT, .modes = NAMESPACES, .of_process = true},
+	{"pid", .is_bare = true, .gives = GIVES_COUNT, NAMESPACES, .of_process = true},
 	{"ppid", .since = 24, .is_bare = true, .gives = GIVES_COUNT, .of_process = true},
 	{"probe", .is_bare = true, .gives = GIVES_TEXT},
 	{"probetype", .since = 25, .is_bare = true, .gives = GIVES_TEXT},
 	{"rand", .is_bare = true, .effect = EFFECT_RANDOM, .gives = GIVES_COUNT},
 	{"retval", .is_bare = true},
-	{"tid", .is_bare = true, .gives = GIVES_COUNT, .modes = NAMESPACES, .of_process = true},
+	{"tid", .is_bare = true, .gives = GIVES_COUNT, NAMESPACES, .of_process = true},
 	{"true", .since = 24, .is_bare = true, .gives = GIVES_COUNT},
 	{"uid", .is_bare = true, .gives = GIVES_COUNT, .of_process = true},
 	{"usermode", .since = 24, .is_bare = true, .gives = GIVES_COUNT},
 	{"username", .is_bare = true, .gives = GIVES_TEXT, .of_process = true},
-	{"ustack", .is_bare = true, .gives = GIVES_SHOWN, .modes = STACK_MODES, .of_process = true},
+	{"ustack", .is_bare = true, .gives = GIVES_SHOWN, STACK_MODES, .of_process = true},
 	// Functions of which anything is to be known
 	{"avg", TOTALS, TAKES(WANTS_SAMPLE)},
 	{"bswap", .gives = GIVES_NUMBER},

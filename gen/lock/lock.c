@@ -19,10 +19,6 @@ enum { MAX_NAME = 1000 };  // bytes of one name or type; hostile files have long
 
 // --- facts as text ---
 
-/**
- * @s, which a stranger's file may have chosen, without what has a meaning in a lock. A @is_word has
- * no blanks either.
- */
 struct str lock_name(struct arena *a, struct str s, bool is_word)
 {
 	struct str plain = str_printable(a, str_slice(s, 0, MAX_NAME));
@@ -252,6 +248,7 @@ void lock_add_build(struct lock *l, struct targetfiles *files)
 
 struct collector {
 	const struct bind *b;
+	struct lock *lock;
 	const struct attach_clause *clause;
 	size_t i;	    // its number
 	struct map printed; // structs, as wholes
@@ -263,12 +260,11 @@ static void add_probe(struct collector *k, const struct attach_match *m)
 	const struct script_clause *c = k->clause->clause;
 	struct str probe = probe_text(b->arena, m->probe);
 	const struct probeargs *pa = namedarg_all(b, m);
-	add(b->given->lock, tok_place(c->node->first), "probe", probe, STR(""),
-	    lock_probe(b->arena, pa));
+	add(k->lock, tok_place(c->node->first), "probe", probe, STR(""), lock_probe(b->arena, pa));
 	for (size_t i = 0; i < c->args.n; i++)
 		if (c->args.v[i].n < pa->n_args)
-			add_argument(b->given->lock, tok_place(c->args.v[i].token), probe,
-				     c->args.v[i].n, &pa->args[c->args.v[i].n]);
+			add_argument(k->lock, tok_place(c->args.v[i].token), probe, c->args.v[i].n,
+				     &pa->args[c->args.v[i].n]);
 }
 
 /** NAME of uprobe:__EXE__:NAME, which has nothing else; a pattern names no function. */
@@ -288,19 +284,18 @@ static bool find_function(struct collector *k, const struct script_attach *at, s
 /** A function, and which of its parameters the clause reads. */
 static void add_function(struct collector *k, const struct script_attach *at)
 {
-	struct lock *l = k->b->given->lock;
 	const struct script_clause *c = k->clause->clause;
 	struct str name;
 	if (!find_function(k, at, &name))
 		return;
-	add(l, tok_place(at->node->first), "function", name, STR(""), STR(LOCK_THERE));
+	add(k->lock, tok_place(at->node->first), "function", name, STR(""), STR(LOCK_THERE));
 	for (size_t i = 0; i < c->named_args.n && k->clause->params; i++) {
 		const struct token *use = c->named_args.v[i]->name;
 		unsigned n;
 		const struct probearg *arg = namedarg_find(k->b, k->clause, use, &n);
 		if (arg)
-			add(l, tok_place(use), "parameter", name, arg->name,
-			    lock_parameter(l->arena, (int)n, arg->type));
+			add(k->lock, tok_place(use), "parameter", name, arg->name,
+			    lock_parameter(k->lock->arena, (int)n, arg->type));
 	}
 }
 
@@ -312,7 +307,7 @@ static void add_result(struct collector *k, const struct node *n)
 	struct str name;
 	for (size_t i = 0; i < c->attach.n && t; i++)
 		if (find_function(k, &c->attach.v[i], &name))
-			add(k->b->given->lock, tok_place(n->first), "result", name, STR(""),
+			add(k->lock, tok_place(n->first), "result", name, STR(""),
 			    lock_result(k->b->arena, t));
 }
 
@@ -363,8 +358,8 @@ static void add_typedef(struct collector *k, const struct node *n, struct ctype 
 	struct ctype *bare = ctype_strip(t);
 	if (bare && t->kind == CTYPE_TYPEDEF && !ctype_is_aggregate(bare) &&
 	    !str_glob(STR("int*_t"), t->name) && !str_glob(STR("uint*_t"), t->name))
-		add(k->b->given->lock, tok_place(n->first), "type", type_text(k->b->arena, t),
-		    STR(""), lock_type(k->b->arena, t));
+		add(k->lock, tok_place(n->first), "type", type_text(k->b->arena, t), STR(""),
+		    lock_type(k->b->arena, t));
 }
 
 static void add_member(struct collector *k, const struct node *at, struct ctype *in,
@@ -376,7 +371,7 @@ static void add_member(struct collector *k, const struct node *at, struct ctype 
 	struct str bad;
 	if (!in || !ctype_resolve(in, path, &where, &bad, &unused))
 		return;
-	add(k->b->given->lock, tok_place(at->first), "member", type_text(a, in), path,
+	add(k->lock, tok_place(at->first), "member", type_text(a, in), path,
 	    lock_member(a, &where));
 	add_typedef(k, at, where.type);
 }
@@ -432,7 +427,7 @@ static void add_enumerator(struct collector *k, const struct node *n)
 	    !lookup_enumerator(bind_lookup(k->b), text, &value, &of))
 		return;
 	const struct token *last = n->last;
-	add(k->b->given->lock, tok_place(n->first), "enum",
+	add(k->lock, tok_place(n->first), "enum",
 	    of->name.n ? type_name(a, of->name) : STR(LOCK_UNNAMED), of->name.n ? last->text : text,
 	    lock_enumerator(a, of->is_signed, value));
 }
@@ -445,14 +440,14 @@ static void add_size(struct collector *k, const struct node *n)
 	struct ctype *t;
 	struct ctype *of = n->child && n->child->expr ? named_type(n->child->expr->type) : NULL;
 	if (of && ctype_is_aggregate(ctype_strip(of)) && tok_is(n->name, "sizeof"))
-		add(k->b->given->lock, tok_place(n->first), "sizeof", type_text(a, of), STR(""),
+		add(k->lock, tok_place(n->first), "sizeof", type_text(a, of), STR(""),
 		    lock_size(a, of)); // of what an expression is
 	if (!n->child || !targettype_find(k->b, k->clause, n->child, &name, &t) || name.stars ||
 	    !targettype_is_whole(n->child, &name))
 		return;
 	if (tok_is(n->name, "sizeof"))
-		add(k->b->given->lock, tok_place(n->first), "sizeof", type_name(a, name.name),
-		    STR(""), lock_size(a, t));
+		add(k->lock, tok_place(n->first), "sizeof", type_name(a, name.name), STR(""),
+		    lock_size(a, t));
 	else if (n->child->next)
 		add_member(k, n, named_type(t), print_text(a, n->child->next));
 }
@@ -472,7 +467,7 @@ static void add_node(struct collector *k, struct node *n)
 	const struct enumtab *names =
 	    node_is(n, NODE_CALL, "enum_name") && n->child ? enumname_lookup(k->b, k->i, n) : NULL;
 	if (names) // enum_name(T, x): all names of T
-		add_names(k->b->given->lock, names, tok_place(n->child->first));
+		add_names(k->lock, names, tok_place(n->child->first));
 	if ((n->kind == NODE_NAME || n->kind == NODE_CALL) && tok_is(n->name, "retval"))
 		add_result(k, n);
 	if (!e)
@@ -497,7 +492,7 @@ static void add_node(struct collector *k, struct node *n)
 
 void lock_add_script(const struct bind *b)
 {
-	struct collector k = {.b = b};
+	struct collector k = {.b = b, .lock = b->given->lock};
 	if (!bind_lookup(b))
 		return; // no target
 	for (; k.i < b->found.script.clauses.n; k.i++) {

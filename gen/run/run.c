@@ -429,7 +429,7 @@ static void become_ready(struct runner *r)
 	r->ready_at = clock_ms();
 	relay_release(&r->relay);
 	r->relay.messages.is_running = true;
-	r->loss = kernelmap_open_loss(r->stop.pid);
+	r->loss = kernelmap_open(r->stop.pid, NULL);
 	if (!output_begin(r->diag, &r->output)) {
 		give_up(r);
 	} else if (proc && proc_is_replaced(proc)) {

@@ -13,11 +13,6 @@ static bool is_only_read(const struct bind *b, struct str map, const struct toke
 	       !(uses_do_with_map(&b->found.uses, map) & (USE_WRITES | USE_EMPTIES | USE_DELETE));
 }
 
-static bool is_word(const struct token *t)
-{
-	return t->kind == TOK_IDENT;
-}
-
 /** `enum MAP TYPE [PREFIX]`; TYPE may be written `enum x` and with C++ scopes, MAP with @. */
 static bool parse_pragma(const struct bind *b, const struct pp_pragma *p, struct bind_table *ret)
 {
@@ -26,13 +21,13 @@ static bool parse_pragma(const struct bind *b, const struct pp_pragma *p, struct
 	*ret = (struct bind_table){.pragma = t};
 	if (tok_is(t, "@"))
 		t = t->next;
-	if (!is_word(t))
+	if (t->kind != TOK_IDENT)
 		return diag_error(b->diag, &place, "#pragma enum: expected MAP TYPE [PREFIX]");
 	ret->map = t->text;
 	t = t->next;
 	if (tok_is(t, "enum"))
 		t = t->next;
-	if (!is_word(t))
+	if (t->kind != TOK_IDENT)
 		return diag_error(b->diag, &place,
 				  "#pragma enum: expected a type after the map's name");
 	ret->place = tok_place(t);
@@ -40,14 +35,14 @@ static bool parse_pragma(const struct bind *b, const struct pp_pragma *p, struct
 	strbuf_adds(&type, t->text);
 	for (t = t->next; tok_is(t, ":") || tok_is(t, "::"); t = t->next) {
 		strbuf_adds(&type, t->text);
-		if (is_word(t->next)) {
+		if (t->next->kind == TOK_IDENT) {
 			t = t->next;
 			strbuf_adds(&type, t->text);
 		}
 	}
 	ret->type = strbuf_take(&type, b->arena);
 	struct strbuf prefixes = {0};
-	for (; is_word(t) || tok_is(t, "|"); t = t->next)
+	for (; t->kind == TOK_IDENT || tok_is(t, "|"); t = t->next)
 		strbuf_adds(&prefixes, t->text);
 	ret->prefix = strbuf_take(&prefixes, b->arena);
 	if (t->kind != TOK_EOF) {

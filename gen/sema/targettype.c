@@ -203,10 +203,6 @@ bool targettype_is_taken(const struct bind *b, struct str tag)
 	       (lk && lookup_type(lk, tag, NAME_TYPES, &unused));
 }
 
-/**
- * Probes of the kernel, where a kernel type is meant; everything else runs beside the target's
- * code.
- */
 bool targettype_is_kernel_clause(const struct script_clause *c)
 {
 	return vec_any(const struct script_attach, at, &c->attach,
