@@ -122,7 +122,8 @@ struct bind_made {
 	unsigned longest_string; /**< bytes of the longest char array that is read as a string */
 	const struct token *longest_at; /**< where it is read */
 	unsigned printed_strlen;	/**< that fit in each record; UINT_MAX: no record has any */
-	unsigned max_strlen; /**< bytes that bpftrace must give to a string, sema/strings.h */
+	unsigned max_strlen;	 /**< bytes that bpftrace must give to a string, sema/strings.h */
+	bool needs_kernel_types; /**< bpftrace may have to look one up */
 	VEC(struct src_join) joins; /**< clauses that are part of another one */
 };
 

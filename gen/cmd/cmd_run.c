@@ -292,6 +292,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.attached = list_attached(a, &x->bind);
 	cfg.has_skipped = x->skipped.n > 0;
 	cfg.max_strlen = o->req.raw ? 0 : x->bind.made->max_strlen;
+	cfg.needs_kernel_types = o->req.raw || x->bind.made->needs_kernel_types;
 	cfg.args = o->req.given.args;
 	cfg.gate = o->shapes.has_gate ? o->shapes.gate : NULL;
 	cfg.has_calls = o->req.trace.calls.n;

@@ -495,6 +495,7 @@ bool emit_program(const struct bind *b)
 	}
 	if (!find_string_limit(e))
 		return false;
+	b->made->needs_kernel_types = types_need_kernel(e);
 	return print(e, write_program(&p, family));
 }
 

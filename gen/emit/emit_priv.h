@@ -73,6 +73,7 @@ struct emitter {
 	VEC(struct defined_enum *) defined;
 	struct closure types;  /**< those that are defined before the program */
 	struct map types_said; /**< kernel's types that were reported */
+	bool has_other_types;  /**< that are neither the target's nor numbers */
 	struct map spelled;    /**< address of a struct -> names of its members */
 	struct map keys;       /**< maps whose keys are named: struct key_names * */
 	// Strings that were written so far, see strings.c: the most of one call or key is what counts.
@@ -129,6 +130,8 @@ struct str types_pointer(struct emitter *e, struct ctype *type);
  * narrow signed number gets 64 bits. An error for a struct that neither target nor kernel has.
  */
 bool types_spell(struct emitter *e, const struct node *n, bool is_cast, struct str *ret);
+/** Afterwards: may bpftrace have to look up a type of the kernel? */
+bool types_need_kernel(const struct emitter *e);
 /** The number of a sizeof() or offsetof() of a type of the target; empty for any other call. */
 bool types_fold(struct emitter *e, const struct node *call, struct str *ret);
 /** Can an enum of the program's be defined whose tag, or one of whose enumerators, is @word? */

@@ -116,10 +116,24 @@ bool types_spell(struct emitter *e, const struct node *n, bool is_cast, struct s
 	*ret = STR("");
 	if (targettype_find(b, e->clause, n, &name, &type))
 		return use_type(e, n, is_cast, &name, type, ret);
+	e->has_other_types |= !vocabulary_type(name.name);
 	if (!name.has_keyword || targettype_is_own(b, targettype_bare(name.name)) ||
 	    (targettype_is_kernel_clause(e->clause->clause) && targettype_is_kernel(b, name.name)))
 		return true;
 	return miss(e, &name, n);
+}
+
+bool types_need_kernel(const struct emitter *e)
+{
+	const struct bind *b = e->b;
+	const struct script *s = &b->found.script;
+	bool needs = e->has_other_types || b->given->has_family || s->definitions.n ||
+		     b->found.pp->n_c_headers || !b->given->files;
+	for (size_t i = 0; i < s->clauses.n; i++)
+		needs |= targettype_is_kernel_clause(s->clauses.v[i]);
+	for (const struct node *n = s->program; n; n = node_next(s->program, n))
+		needs |= node_is(n, NODE_NAME, "curtask");
+	return needs;
 }
 
 /** `offsetof(TYPE, path)` as a number. */

@@ -48,7 +48,8 @@ struct run_config {
 	int64_t slow_ns;     /**< a slice that takes longer wants them; 0: none does */
 	bool is_estimate;    /**< the account is all that is wanted, and goes to stdout */
 	unsigned max_strlen; /**< longest string to be shown; 0: bpftrace's default */
-	char **args;	     /**< positional parameters of the script, ends in NULL */
+	bool needs_kernel_types; /**< the program has, or may have, types of the kernel */
+	char **args;		 /**< positional parameters of the script, ends in NULL */
 };
 
 #endif

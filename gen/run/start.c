@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,17 +25,15 @@ struct starting {
 	const struct run_config *cfg;
 };
 
-/** A private, sealed-off copy of the program that bpftrace reads as /proc/self/fd/N. */
-static int make_program_fd(struct starting *s)
+/** A file for bpftrace, which has no name and is read as @path, /proc/self/fd/N; -1 after an error. */
+static int make_file(const char *name, struct str text, char path[FILE_PATH_OF])
 {
-	int fd = memfd_create("btgen-program", 0); // inherited on purpose
-	if (fd < 0 || !file_write_all(fd, s->cfg->program) || lseek(fd, 0, SEEK_SET) != 0) {
-		diag_error(s->diag, NULL, "cannot pass the program to bpftrace: %s",
-			   strerror(errno));
-		if (fd >= 0)
-			close(fd);
+	int fd = memfd_create(name, 0); // inherited on purpose
+	if (fd >= 0 && (!file_write_all(fd, text) || lseek(fd, 0, SEEK_SET) != 0)) {
+		close(fd);
 		return -1;
 	}
+	file_path_of(fd, path);
 	return fd;
 }
 
@@ -74,6 +73,20 @@ static bool must_name_types(unsigned version)
 	       access(KERNEL_TYPES, R_OK) == 0; // 0.17 does not survive a name that is none
 }
 
+/** Types of a kernel that has none, for a bpftrace that else searches them in vain. */
+static struct str no_types(void)
+{
+	static const struct {
+		struct btf_header header;
+		char strings[4]; // the empty one
+	} types = {{.magic = BTF_MAGIC,
+		    .version = BTF_VERSION,
+		    .hdr_len = sizeof(types.header),
+		    .str_len = sizeof(types.strings)},
+		   ""};
+	return (struct str){(const char *)&types, sizeof(types)};
+}
+
 /**
  * The size of its buffer, the limits of strings, and one table of symbols for the process instead
  * of one for each look-up: making it takes 0.17 10 ms, and its bcc closes a descriptor at random
@@ -83,7 +96,7 @@ static bool must_name_types(unsigned version)
 static void set_environment(const struct run_config *cfg)
 {
 	unsigned version = cfg->bpftrace->version;
-	char number[NUMBER_LENGTH];
+	char number[NUMBER_LENGTH], path[FILE_PATH_OF];
 	if (cfg->max_strlen) {
 		snprintf(number, sizeof(number), "%u", cfg->max_strlen);
 		setenv(dialect_strlen_variable(version), number, 0);
@@ -98,6 +111,9 @@ static void set_environment(const struct run_config *cfg)
 		setenv(READY_ATTACHED, "1", 1);
 	if (must_name_types(version))
 		setenv("BPFTRACE_BTF", KERNEL_TYPES, 0);
+	else if (!cfg->needs_kernel_types && dialect_searches_kernel_types(version) &&
+		 make_file("btgen-types", no_types(), path) >= 0)
+		setenv("BPFTRACE_BTF", path, 0);
 	if (dialect_rebuilds_symbols(version) && cfg->proc)
 		setenv("BPFTRACE_CACHE_USER_SYMBOLS", "1", 0);
 	if (dialect_closes_descriptors(version))
@@ -136,11 +152,11 @@ bool start_bpftrace(struct arena *a, struct diag *d, const struct run_config *cf
 		    struct started *ret)
 {
 	struct starting s = {a, d, cfg};
-	int program = make_program_fd(&s);
-	if (program < 0)
-		return false;
 	char program_name[FILE_PATH_OF];
-	file_path_of(program, program_name);
+	int program = make_file("btgen-program", cfg->program, program_name);
+	if (program < 0)
+		return diag_error(d, NULL, "cannot pass the program to bpftrace: %s",
+				  strerror(errno));
 	ret->program_name = arena_strdup(a, program_name);
 	int out[2], err[2];
 	char **argv = make_argv(&s, ret->program_name);
