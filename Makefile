@@ -32,6 +32,11 @@ PROVE_FLAGS ?=
 # These goals install missing packages before anything else, configure included; not under make -n.
 SETUP_GOALS := demo check release asan lint bench bench-scripts $(filter check-%,$(MAKECMDGOALS))
 DRY_RUN := $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+# A goal is made by all processors, unless -j says otherwise; of several goals one may need the other (clean).
+PROCESSORS := $(shell nproc)
+ifeq ($(word 2,$(MAKECMDGOALS))$(MAKELEVEL),0)
+MAKEFLAGS += -j$(PROCESSORS)
+endif
 ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot check-package release,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
@@ -182,7 +187,6 @@ OTHER_T := $(UNIT_T) $(filter-out $(LONG_T),$(wildcard $(patsubst %,tests/%/*.t,
 TESTS = $(if $(T),$(wildcard $(T)),$(LONG_T) $(subst |, ,$(join $(addsuffix |,$(LIVE_T)),$(OTHER_T))))
 # $(call prove,N,COMMAND): runs tests under COMMAND, N at once unless PROVE_FLAGS is given
 prove = BTGEN_BUILD=$(abspath $(BUILD)) $(2) tests/prove.sh $(or $(PROVE_FLAGS),-j$(1))
-PROCESSORS = $(shell nproc)
 # Live tests wait for the kernel more than they compute: three for each processor.
 MANY = $(shell expr $(PROCESSORS) \* 3)
 

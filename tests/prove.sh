@@ -29,12 +29,13 @@ limited() {
 }
 
 # run_one FOLDER TEST ARG...: what prove starts for each test. Keeps a copy of what it prints if it fails; the two streams
-# stay apart, for what comes of them together has no certain order.
+# stay apart, for what comes of them together has no certain order; prove gets the first one alone: while it reads the second one
+# of a test, it waits for the next claim of that test, and starts no other.
 run_one() {
 	local log=$1/=${2//\//%} rc
 	shift
 	unset FAILURES AGAIN AGAIN_OF
-	{ limited "$@" 2>&1 >&3 3>&- | tee "$log.err" >&2; } 3>&1 | tee "$log.out"
+	{ limited "$@" 2>&1 >&3 3>&- 7>&- | tee "$log.err" >&7; } 3>&1 | tee "$log.out"
 	rc=$?
 	if [ $rc = 0 ] && is_good "$log.out"; then rm "$log.out" "$log.err"; fi
 	exit $rc
@@ -98,7 +99,7 @@ again() {
 	report
 	printf '\n=== once more, alone: %s\n' "${files[*]}"
 	rm -f "$logs"/*
-	prove -e "${BASH_SOURCE[0]} --run-one $logs" ${options[@]+"${options[@]}"} "${files[@]}"
+	prove -m -e "${BASH_SOURCE[0]} --run-one $logs" ${options[@]+"${options[@]}"} "${files[@]}"
 	rc=$?
 }
 
@@ -121,7 +122,8 @@ main() {
 	logs=$(mktemp -d "${TMPDIR:-/tmp}/btgen-prove.XXXXXX")
 	trap 'rm -rf "$logs"' EXIT
 	trap 'exit 1' INT TERM HUP
-	prove -e "${BASH_SOURCE[0]} --run-one $logs" "$@"
+	exec 7>&2
+	prove -m -e "${BASH_SOURCE[0]} --run-one $logs" "$@"
 	rc=$?
 	if [ $rc != 0 ]; then again "$@"; fi
 	tell

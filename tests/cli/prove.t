@@ -48,12 +48,25 @@ TEST
 
 test_file descriptors.t <<'TEST'
 #!/bin/sh
-[ -e /proc/self/fd/3 ] && printf 'not '
+[ -e /proc/self/fd/3 ] || [ -e /proc/self/fd/7 ] && printf 'not '
 echo 'ok 1 - no descriptor is open but the three'
 echo 1..1
 TEST
 suite ./descriptors.t
 is "$rc" 0 "a test is given no descriptors but the standard ones"
+test_file speaks.t <<'TEST'
+#!/bin/sh
+echo 'waiting' >&2
+n=0
+until [ -e third ] || [ $((n += 1)) -gt 100 ]; do sleep 0.1; done
+[ -e third ] || printf 'not '
+echo 'ok 1 - others go on'
+echo 1..1
+TEST
+cp "$tmp/good.t" "$tmp/second.t"
+printf '#!/bin/sh\n: >third\necho "ok 1"\necho 1..1\n' | test_file third.t
+suite -j2 ./speaks.t ./second.t ./third.t
+is "$rc" 0 "others begin and end while a test that has said something waits"
 suite ./good.t
 is "$rc: $(cat "$tmp/after")" "0: " "nothing failed: status 0, nothing behind the summary"
 suite -j2 ./good.t ./bad.t ./dies.t
