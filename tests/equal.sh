@@ -9,7 +9,8 @@
 #   equal_end                                     # ^C for all; with a word, they are waited for, as the target has ended
 #   equal_is malloc -t us                         # tests/equal.py
 #
-# Bare bpftrace gets the environment that bpftrace.sh gives its own: lengths of strings, buffers, 0.17's symbols. $equal_strlen
+# Bare bpftrace gets the environment that bpftrace.sh gives its own: lengths of strings, buffers, 0.17's symbols (but a file of
+# types is a descriptor that only its own has). $equal_strlen
 # is another length, where the expanded program has no room for that: records need less of 0.17's stack than tables do.
 # With $equal_schema, a python that has jsonschema, a third one prints JSON, which must hold the schema.
 # shellcheck shell=bash disable=SC2034,SC2154
@@ -39,7 +40,7 @@ equal_bare_start() {
 	local name=$1 tracer
 	local -a as=() with=(-p "$live_pid")
 	read -r tracer _ <"/proc/${equal_ours[$name]}/task/${equal_ours[$name]}/children"
-	mapfile -t -d '' as < <(grep -zE '^(BPFTRACE_|GLIBC_TUNABLES=)' "/proc/$tracer/environ")
+	mapfile -t -d '' as < <(grep -zE '^(BPFTRACE_|GLIBC_TUNABLES=)' "/proc/$tracer/environ" | grep -zv '^BPFTRACE_BTF=/proc/self/')
 	[ -z "$equal_strlen" ] || as+=("BPFTRACE_STRLEN=$equal_strlen")
 	grep -zqx -e -p "/proc/$tracer/cmdline" || with=()
 	(
