@@ -9,7 +9,7 @@
 #   make check-vm     NVMe scripts, and a few live tests, in emulated machines with their own kernels, 4 to 6 minutes
 #   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses
 #   make check-fleet  what others do with our output, and metrics of many hosts: the tools of others, a minute; root
-#   make check-others    scripts that packages here ship, or those in OTHERS_DIR=FOLDER, beside bpftrace alone; 4 minutes, root
+#   make check-others    scripts that packages here ship, or those in OTHERS_DIR=FOLDER, beside bpftrace alone; 2 minutes, root
 #   make check-package   packages for Debian and for RPM, built from the tarball alone, and what their checkers say; 10 minutes, root
 #   make release      that, and programs for systems without a package: what is published; 20 to 30 minutes, root
 #   make selftest     the tests that the build of a package can run: no root, nothing is installed
