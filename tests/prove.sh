@@ -119,6 +119,7 @@ main() {
 	fi
 	[ -n "${BTGEN_NULL-}" ] || exec "${BASH_SOURCE[0]%/*}/null.sh" "${BASH_SOURCE[0]}" "$@"
 	direct_python
+	unset MAKEFLAGS MFLAGS # a make that a test starts is no part of ours
 	logs=$(mktemp -d "${TMPDIR:-/tmp}/btgen-prove.XXXXXX")
 	trap 'rm -rf "$logs"' EXIT
 	trap 'exit 1' INT TERM HUP
