@@ -110,7 +110,7 @@ compare() { "$python" "$top/tests/live/json_values.py" "$tmp/trace" "$tmp/log" "
 is "$("$live_sh" -q -f json -e 'BEGIN { $x = 1; printf("%s%s%s", $x ? " of t" : "", $x ? "read" : "write", $x ? comm : ""); exit(); }' |
 	jq -c 'select(.text) | .text[:9], (.fields | keys | length)')" '" of tread"
 2' "a choice of a word and nothing is part of the text alone"
-is "$("$live_sh" -q -f json -e 'BEGIN { $u = (uint32)4000000000; $i = (int32)2000000000; printf("%u %d %d", $u * $u, $u * 2, -$i - $i); exit(); }' |
+is "$("$live_sh" -q -f json -e 'BEGIN { $u = (uint32)4000000000; $i = (int32)2000000000; printf("%u %d %d", $u * $u, $u * 2, -$i - $i); exit(); }' $$ |
 	jq -c 'select(.text) | .text, (.fields | map(.))')" '"16000000000000000000 8000000000 -4000000000"
 ["16000000000000000000",8000000000,-4000000000]' "numbers of more than 32 bits are whole, in the text and as fields"
 is "$(compare records)" "" "the fields of all records, and their text, are what the program passed"
