@@ -71,7 +71,8 @@ static inline bool expr_is_wide(const struct expr *e)
 /** %u and %x of what may be negative, as ~n and a - b, print two's complement of 32 bits, as in C. */
 static inline bool expr_prints_wide(const struct expr *e, char letter)
 {
-	bool is_complement = e->sign == SIGN_SIGNED && letter != 'd' && letter != 'i';
+	bool may_be_negative = e->sign != SIGN_NONE && e->sign != SIGN_UNSIGNED;
+	bool is_complement = may_be_negative && letter != 'd' && letter != 'i';
 	return e->bits > (is_complement ? 34 : 32);
 }
 

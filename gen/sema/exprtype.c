@@ -117,9 +117,9 @@ static bool falls(const struct finder *f, const struct token *op)
 static void learn_step(struct finder *f, struct node *n)
 {
 	// No clause counts beyond 32 bits, but all of a trace may.
-	bool is_large = n->child->kind == NODE_MAP || n->child->expr->bits >= 32;
+	unsigned more = n->child->expr->bits >= 32 ? 34 : 0;
 	struct expr count = {.sign = falls(f, n->name) ? SIGN_SIGNED : SIGN_NONE,
-			     .bits = is_large ? 64 : 0,
+			     .bits = n->child->kind == NODE_MAP ? 64 : more,
 			     .kind = EXPR_NUMBER};
 	if (node_is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
 		holders_learn(&f->held, n->child, &count)->is_computed = true;
@@ -133,7 +133,8 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 	const struct token *op = n->name;
 	e->sign = of->sign;
 	if (tok_is(op, "-") || tok_is(op, "~") || node_is_step(n)) {
-		e->bits = of->bits ? sign_bits_of_result(OP_SUB, 1, of->bits, NULL) : 0;
+		bool is_grown = of->bits && !node_is_step(n);
+		e->bits = is_grown ? sign_bits_of_result(OP_SUB, 1, of->bits, NULL) : of->bits;
 		e->is_time = of->is_time;
 	}
 	e->kind = EXPR_NUMBER;
@@ -173,7 +174,9 @@ static unsigned bits_of_result(const struct node *n, const struct expr *e)
 {
 	const struct expr *left = n->child->expr, *right = n->child->next->expr;
 	const struct node *amount = node_ungrouped(n->child->next);
-	unsigned a = left->bits, b = right->bits;
+	// Of a name that nothing is known of yet: 0.
+	unsigned a = left->sign == SIGN_OPEN && !left->bits ? 1 : left->bits;
+	unsigned b = right->sign == SIGN_OPEN && !right->bits ? 1 : right->bits;
 	uint64_t number;
 	bool is_number = amount->kind == NODE_NUMBER && str_to_u64(node_text(amount), &number);
 	unsigned op = node_operator(n);
@@ -185,7 +188,11 @@ static unsigned bits_of_result(const struct node *n, const struct expr *e)
 		b = 0;
 	else if (e->sign == SIGN_UNSIGNED && left->sign == SIGN_SIGNED)
 		a = 64;
-	return sign_bits_of_result(op, a, b, is_number ? &number : NULL);
+	unsigned bits = sign_bits_of_result(op, a, b, is_number ? &number : NULL);
+	// What is taken off makes it no larger; of a map, it may be again and again.
+	bool is_less = op == OP_SUB && n->child->kind != NODE_MAP && right->sign == SIGN_NONE &&
+		       b <= 34 && a <= (left->sign == SIGN_NONE ? 32 : 34);
+	return is_less && bits > 34 ? 34 : bits;
 }
 
 static void find_binary(struct finder *f, struct node *n, struct expr *e)
@@ -295,6 +302,8 @@ static void find_for(struct finder *f, struct node *n, struct expr *e)
 	if (over->kind == NODE_RANGE) {
 		bool starts_at_number = over->child->kind == NODE_NUMBER;
 		item.sign = starts_at_number ? SIGN_NONE : over->child->expr->sign;
+		unsigned from = over->child->expr->bits, to = over->last_child->expr->bits;
+		item.bits = from > to ? from : to;
 	} else if (over->kind == NODE_MAP && !over->child) {
 		item.elements = arena_array(a, struct expr *, 2);
 		item.n_elements = 2;
@@ -361,7 +370,7 @@ static void find_name(struct finder *f, const struct node *n, struct expr *e)
 		e->arg_of = f->clause->probes.n ? f->clause : NULL;
 		e->arg = i;
 	}
-	e->bits = word->is_wide ? 64 : size * 8;
+	e->bits = word->is_wide ? 64 : is_count ? 32 : size * 8;
 	e->is_time = word->is_wide;
 	if (tok_is(n->name, "retval"))
 		find_retval(f, n, e);
@@ -501,7 +510,10 @@ static void find_call(struct finder *f, struct node *n, struct expr *e)
 	}
 	const struct word *word = vocabulary_word(n->name->text);
 	e->sign = word->gives == GIVES_COUNT ? SIGN_NONE : SIGN_OTHER;
-	e->bits = word->is_wide || word->gives == GIVES_AGGREGATION ? 64 : 0;
+	e->bits = word->is_wide || word->gives == GIVES_AGGREGATION ? 64
+		  : word->gives == GIVES_COUNT			    ? 32
+		  : word->gives == GIVES_NUMBER && n->child	    ? n->child->expr->bits
+								    : 0;
 	e->is_time = word->is_wide;
 	e->kind = kind_of_word(word);
 }
@@ -538,8 +550,10 @@ static void find_if(struct finder *f, struct node *n, struct expr *e)
 	find_children(f, n);
 	e->sign = SIGN_OPEN;
 	for (const struct node *c = n->child; c; c = c->next)
-		if (c->kind == NODE_BLOCK)
+		if (c->kind == NODE_BLOCK) {
 			e->sign = sign_join(e->sign, c->expr->sign);
+			e->bits = e->bits > c->expr->bits ? e->bits : c->expr->bits;
+		}
 }
 
 static void find_number(struct finder *f, struct node *n, struct expr *e)

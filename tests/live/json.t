@@ -113,6 +113,8 @@ is "$("$live_sh" -q -f json -e 'BEGIN { $x = 1; printf("%s%s%s", $x ? " of t" : 
 is "$("$live_sh" -q -f json -e 'BEGIN { $u = (uint32)4000000000; $i = (int32)2000000000; printf("%u %d %d", $u * $u, $u * 2, -$i - $i); exit(); }' $$ |
 	jq -c 'select(.text) | .text, (.fields | map(.))')" '"16000000000000000000 8000000000 -4000000000"
 ["16000000000000000000",8000000000,-4000000000]' "numbers of more than 32 bits are whole, in the text and as fields"
+is "$("$live_sh" -q -e 'BEGIN { $u = (uint32)4000000000; $q = (uint32)5; $i = (int32)-5; $i++; printf("%u %u %x %x", $q - $u, $q - $u - 1, pid - tid - 2, $i); exit(); }')" \
+	"294967301 294967300 fffffffe fffffffc" "%u and %x of differences print 32 bits"
 is "$(compare records)" "" "the fields of all records, and their text, are what the program passed"
 min='^$'
 case $("$bpftrace" --version) in *v0.20.* | *v0.21.[01]) min='^@min\[]' ;; esac # is wrong below 0 there, and check says so

@@ -196,6 +196,12 @@ def parts():
         for x in ("-X", "~X", "X << 4", "X << $p->ub", "X >> 1", "X / 1", "X / 3", "X % 5000000000", "X & 4294967295", "$p->b ? X * 2 : 1",
                   "(X - 1) * 3 % 4294967291"):
             printed.row(x.replace("X", f"$p->{a}"), x.replace("X", leaf(a)).replace("$p->ub", "p->ub").replace("$p->b", "p->b"), line=line)
+    for x, value in (("pid * 1000000", "(long)getpid() * 1000000"), ("pid << 32 | tid", "(long)getpid() << 32 | getpid()"),
+                     ("$p->u32 * sizeof(uint64)", f"{leaf('u32')} * 8"), ("$p->u32 - $q->u32 - 1", f"{leaf('u32')} - {leaf('u32', 'q')} - 1")):
+        printed.row(x, value, line=line)
+    printed.row("@sum", f"{leaf('u32')} + {leaf('u32', 'q')}", "@sum = @sum + $p->u32; @sum = @sum + $q->u32;", line)
+    for x in ("$q->u32 - $p->u32 - 1", "$q->u32 - ($p->u32 + 1)", "$p->u16 - $q->u32 - $p->u32"):
+        printed.row(x, f"(long)(uint32_t)({x.replace('$', '')})", line='printf("ID %u\\n", X);')
     printed.CHUNK = 200  # with maps of their own
     yield printed
     loop = Part("loop", since=23)
