@@ -73,7 +73,7 @@ struct emitter {
 	VEC(struct defined_enum *) defined;
 	struct closure types;  /**< those that are defined before the program */
 	struct map types_said; /**< kernel's types that were reported */
-	bool has_other_types;  /**< that are neither the target's nor numbers */
+	bool has_other_types;  /**< or names, that are neither the target's nor bpftrace's own */
 	struct map spelled;    /**< address of a struct -> names of its members */
 	struct map keys;       /**< maps whose keys are named: struct key_names * */
 	// Strings that were written so far, see strings.c: the most of one call or key is what counts.

@@ -377,6 +377,8 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 		return number_of(e, n, digits);
 	if (!t && digits.n)
 		t = made(e, n, "%t", digits);
+	// What bpftrace itself is to find: an enumerator or, in sizeof(), a type.
+	e->has_other_types |= !t && !vocabulary_is_builtin(node_text(n));
 	return t ? stand_for(e, n, t) : emit_leaf(e, n);
 }
 

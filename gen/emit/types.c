@@ -132,7 +132,7 @@ bool types_need_kernel(const struct emitter *e)
 	for (size_t i = 0; i < s->clauses.n; i++)
 		needs |= targettype_is_kernel_clause(s->clauses.v[i]);
 	for (const struct node *n = s->program; n; n = node_next(s->program, n))
-		needs |= node_is(n, NODE_NAME, "curtask");
+		needs |= node_is(n, NODE_NAME, "curtask") || node_is(n, NODE_NAME, "ctx");
 	return needs;
 }
 

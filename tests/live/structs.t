@@ -189,6 +189,9 @@ case $("$bpftrace" --version) in *v0.17.*) none=none ;; *) none="the kernel's" ;
 is "$(told '$p = (struct node *)0; printf("%d", $p->id);')" "$none: 0" "a script without types of the kernel: 0.17 is given none"
 is "$(told 'printf("%d", curtask->tgid > 0);')" "the kernel's: 1" "with curtask it has the kernel's"
 is "$(told 'printf("%d", ((struct task_struct *)curtask)->tgid > 0);')" "the kernel's: 1" "with a struct of the kernel, too"
+is "$(told 'printf("%d", BPF_MAP_TYPE_ARRAY);')" "the kernel's: 2" "with an enumerator of the kernel"
+is "$(told 'printf("%d", sizeof(atomic_t));')" "the kernel's: 4" "with one of its types in sizeof()"
+is "$(told 'printf("a"); } interval:ms:50 { printf("%d", ctx->sample_period >= 0);')" "the kernel's: a1" "with ctx"
 is "$(BPFTRACE_BTF=/sys/kernel/btf/vmlinux told '$p = (struct node *)0; printf("%d", $p->id);')" "/sys/kernel/btf/vmlinux: 0" "what the user sets is left alone"
 exec 8>&-
 done_testing
