@@ -783,7 +783,7 @@ static bool is_noise(struct str line)
 		return true;
 	bool detach = is_like(line, "ERROR: failed to detach probe: u*",
 			      "WARNING: failed to detach probe: u*",
-			      "open(*/uprobe_events): No such file or directory)*");
+			      "open(*/uprobe_events): No such file or directory*");
 	return detach && access("/sys/kernel/tracing/uprobe_events", F_OK) != 0 &&
 	       access("/sys/kernel/debug/tracing/uprobe_events", F_OK) != 0;
 }
