@@ -241,7 +241,7 @@ static void check_width(struct given *g)
 {
 	const struct node *value = node_ungrouped(g->value);
 	const struct ctype *t = g->m.plain;
-	unsigned left = bits_printed(g->conversion), bits = expr_is_wide(g->value->expr) ? 64 : 0;
+	unsigned left = bits_printed(g->conversion), bits = g->value->expr->bits == 64 ? 64 : 0;
 	if (ctype_is_number(t))
 		bits = value->expr->bit_size ? value->expr->bit_size : (unsigned)t->size * 8;
 	bool is_clock = value->kind == NODE_NAME &&

@@ -164,7 +164,7 @@ static const struct word
 	{"print", .effect = EFFECT_CHANGES, .prints = true, .does = USE_READ | USE_PRINT,
 	 TAKES(WANTS_ANY, WANTS_CONSTANT, WANTS_CONSTANT)},
 	{"printf", FORMATS, .prints = true, TAKES(WANTS_LITERAL)},
-	{"reg", .gives = GIVES_NUMBER, .is_wide = true, TAKES(WANTS_LITERAL)},
+	{"reg", .gives = GIVES_NUMBER, TAKES(WANTS_LITERAL)},
 	{"signal", .is_unsafe = true, .effect = EFFECT_CHANGES},
 	{"signal_thread", .is_unsafe = true, .since = 25, .effect = EFFECT_CHANGES},
 	{"sizeof", .takes = TAKES_TYPE, .gives = GIVES_COUNT},

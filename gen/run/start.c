@@ -30,7 +30,9 @@ static int make_file(const char *name, struct str text, char path[FILE_PATH_OF])
 {
 	int fd = memfd_create(name, 0); // inherited on purpose
 	if (fd >= 0 && (!file_write_all(fd, text) || lseek(fd, 0, SEEK_SET) != 0)) {
+		int err = errno;
 		close(fd);
+		errno = err;
 		return -1;
 	}
 	file_path_of(fd, path);
