@@ -238,10 +238,11 @@ static void split_lists(const struct bind *b, const written_clauses *all)
 
 bool join_find(const struct bind *b, struct map *taken, written_clauses *ret)
 {
-	for (size_t i = 0; i < b->found.script.clauses.n; i++)
-		vec_push(b->arena, ret, (struct written){.clause = b->found.script.clauses.v[i]});
-	vec_each(struct written, w, ret)
-		w->last = w;
+	ret->n = b->found.script.clauses.n;
+	ret->v = arena_array(b->arena, struct written, ret->n);
+	for (size_t i = 0; i < ret->n; i++)
+		ret->v[i] =
+		    (struct written){.clause = b->found.script.clauses.v[i], .last = &ret->v[i]};
 	if (!dialect_has_many_begins(b->given->version) &&
 	    (!join_ends(b, taken, ret, WHEN_BEGIN) || !join_ends(b, taken, ret, WHEN_END)))
 		return false;
