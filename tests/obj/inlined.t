@@ -53,7 +53,11 @@ for how in "gcc -O2" "gcc -O2 -flto -ffat-lto-objects" "gcc -O2 -gdwarf-4" "gcc 
 	done
 	like "$(said only)" 'error: only\(\) has no code to probe: it is inlined in a\(\)' \
 		"$how: a function that is only inlined"
-	is "$(attached only | wc -l)" "$(places only)" "$how: a newer bpftrace traces its copy"
+	if [ -z "$(places only)" ]; then # gdb 16, of what gcc 14 links with -flto
+		skip "$how: a newer bpftrace traces its copy" "this gdb finds no only()"
+	else
+		is "$(attached only | wc -l)" "$(places only)" "$how: a newer bpftrace traces its copy"
+	fi
 done
 gcc -O2 -g -o "$tmp/app" "$tmp/one.c" "$tmp/two.c" || exit 1
 like "$(said both)" 'warning: 5 inlined copies of both\(\) are not seen by this probe: in [a-d, main()]*, [a-d, main()]* and 1 other  \[inlined\]' \
