@@ -187,7 +187,10 @@ END
 if [ "$(uname -m)" != x86_64 ]; then
 	skip "structs in registers" "registers are those of x86-64"
 else
-	parts 'ints|both|nested|view' g++
+	# gcc 16 has one location for p of both() in all of it, which need not be that of its entry: refused.
+	what='ints|both|nested|view'
+	[ "$(g++ -dumpversion)" -lt 16 ] || what='ints|nested|view'
+	parts "$what" g++
 	# Of what shares a register clang has no location at the entry.
 	if command -v clang++ >/dev/null; then parts 'both|view' clang++; fi
 fi
