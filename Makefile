@@ -187,8 +187,8 @@ OTHER_T := $(UNIT_T) $(filter-out $(LONG_T),$(wildcard $(patsubst %,tests/%/*.t,
 TESTS = $(if $(T),$(wildcard $(T)),$(LONG_T) $(subst |, ,$(join $(addsuffix |,$(LIVE_T)),$(OTHER_T))))
 # $(call prove,N,COMMAND): runs tests under COMMAND, N at once unless PROVE_FLAGS is given
 prove = BTGEN_BUILD=$(abspath $(BUILD)) $(2) tests/prove.sh $(or $(PROVE_FLAGS),-j$(1))
-# Live tests wait for the kernel more than they compute: three for each processor.
-MANY = $(shell expr $(PROCESSORS) \* 3)
+# Live tests wait for the kernel more than they compute: four for each processor.
+MANY = $(shell expr $(PROCESSORS) \* 4)
 
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 	$(Q)$(call prove,$(MANY),AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh) $(TESTS)
