@@ -37,7 +37,8 @@ cat >local.bt <<'END'
 #pragma option $(>define) 8 "a trap"
 usdt:__EXE__:sold { }
 END
-cp local.bt 'two $(>file)".bt'
+# No process that runs beside this test is called so.
+cp local.bt 'odd-two $(>file)".bt'
 cp seller 'x$(>file) "y'
 printf '#!/bin/sh\n>"%s/typed"\n' "$PWD" >bpftrace.sh && chmod +x bpftrace.sh && cp bpftrace.sh btgen
 
@@ -71,8 +72,8 @@ line "bpftrace.sh -x ./seller -t 'shop:s<TAB>" "bpftrace.sh -x ./seller -t 'shop
 line 'bpftrace.sh -l ./seller so<TAB>' 'bpftrace.sh -l ./seller sold ' "of a file that is listed"
 line 'btgen probes -x seller so<TAB>' 'btgen probes -x seller sold ' "btgen probes"
 line 'bpftrace.sh local.bt -D <TAB>' 'bpftrace.sh local.bt -D LIMIT=' "an option of the script"
-line 'bpftrace.sh tw<TAB>' 'bpftrace.sh two\ \$\(\>file\)\".bt ' "a hostile script is quoted"
-line 'bpftrace.sh two\ \$\(\>file\)\".bt -D <TAB>' 'bpftrace.sh two\ \$\(\>file\)\".bt -D LIMIT=' "... and its options are found"
+line 'bpftrace.sh odd-t<TAB>' 'bpftrace.sh odd-two\ \$\(\>file\)\".bt ' "a hostile script is quoted"
+line 'bpftrace.sh odd-two\ \$\(\>file\)\".bt -D <TAB>' 'bpftrace.sh odd-two\ \$\(\>file\)\".bt -D LIMIT=' "... and its options are found"
 line 'bpftrace.sh -x x<TAB>' 'bpftrace.sh -x x\$\(\>file\)\ \"y ' "a hostile file is quoted"
 line 'bpftrace.sh -x $(>typed) -t s<TAB>' 'bpftrace.sh -x $(>typed) -t s' "what is typed is not run"
 line 'bpftrace.sh -x "`>typed`" -t s<TAB>' 'bpftrace.sh -x "`>typed`" -t s' "... in any quotes"
