@@ -92,6 +92,9 @@ static void put(void *state, enum drawing_kind kind, const struct drawing_what *
 	static const char phases[] = {
 	    [DRAWING_SLICE] = 'X',   [DRAWING_UNFINISHED] = 'B', [DRAWING_MARK] = 'i',
 	    [DRAWING_TRIGGER] = 'i', [DRAWING_LOSS] = 'i',	 [DRAWING_COUNTER] = 'C'};
+	// The thread, the process, or all.
+	static const char scopes[sizeof(phases)] = {
+	    [DRAWING_MARK] = 't', [DRAWING_TRIGGER] = 'p', [DRAWING_LOSS] = 'g'};
 	struct traceevent *t = state;
 	if (kind == DRAWING_PROCESS || kind == DRAWING_THREAD) {
 		put_name(t, kind == DRAWING_PROCESS ? "process_name" : "thread_name", what, out);
@@ -109,8 +112,8 @@ static void put(void *state, enum drawing_kind kind, const struct drawing_what *
 	}
 	if (kind == DRAWING_SLICE || kind == DRAWING_UNFINISHED)
 		add_category(what, out);
-	if (phases[kind] == 'i') // its scope: the thread, the process, or all
-		strbuf_addf(out, ",\"s\":\"%c\"", "tpg"[kind - DRAWING_MARK]);
+	if (scopes[kind])
+		strbuf_addf(out, ",\"s\":\"%c\"", scopes[kind]);
 	close_event(what->args, out);
 }
 
