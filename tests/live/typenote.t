@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A stripped program that was given its types by btgen embed is traced as one with debug information: values by name, in text,
-# JSON and scripts, as the program itself says them.
+# A stripped program with a note of its types, as `btgen embed` of 0.1 wrote it, is traced as one with debug information: values
+# by name, in text, JSON and scripts, as the program itself says them.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
@@ -38,7 +38,18 @@ int main()
 END
 g++ -O2 -g -I"$top/include" -o "$tmp/shop" "$tmp/shop.cc" || skip_all "no compiler"
 strip -o "$tmp/bare" "$tmp/shop"
-"$btgen" embed "$tmp/shop" && strip "$tmp/shop"
+strip "$tmp/shop"
+PYTHONPATH=$top/tests python3 - "$btgen" "$tmp/shop" <<'END'
+import sys
+from typenote import Note
+note = Note({"class shop::state": ("signed char", {"open": -1, "closed": 3}),
+             "enum shop::payment": ("unsigned int", {"CASH": 0, "CARD": 9})})
+note.probe("shop:sold", id="int", item="char const *", st="class shop::state", pay="enum shop::payment",
+           price="typedef usdt_double_bits = long unsigned int")
+note.probe("shop:booked", paid="bool", label="char[11]", delta="signed char", tax="typedef usdt_float_bits = unsigned int",
+           arg4="char", arg5="int")
+note.add_to(*sys.argv[1:])
+END
 "$tmp/shop" >"$tmp/said"
 
 "$live_sh" -q -o "$tmp/trace" -c "$tmp/shop" -t 'shop:*' >"$tmp/out" 2>"$tmp/err"
