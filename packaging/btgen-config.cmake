@@ -15,18 +15,8 @@ if(NOT TARGET btgen::usdt)
   unset(_btgen_include)
 endif()
 
-# btgen_embed(TARGET...): the types of these programs' and libraries' probes stay after strip, see `btgen embed --help`.
-set(_BTGEN_BIN "${CMAKE_CURRENT_LIST_DIR}/../../../bin" CACHE INTERNAL "")
+# Until 0.3, for projects that call it: `btgen embed` was removed.
 function(btgen_embed)
-  if(NOT BTGEN_USDT)
-    return()
-  endif()
-  find_program(BTGEN_PROGRAM btgen HINTS "${_BTGEN_BIN}")
-  if(NOT BTGEN_PROGRAM)
-    message(FATAL_ERROR "btgen_embed: no program btgen")
-  endif()
-  foreach(target IN LISTS ARGN)
-    add_custom_command(TARGET ${target} POST_BUILD VERBATIM
-      COMMAND "${CMAKE_COMMAND}" -E env "OBJCOPY=${CMAKE_OBJCOPY}" "${BTGEN_PROGRAM}" embed "$<TARGET_FILE:${target}>")
-  endforeach()
+  message(WARNING "btgen_embed(${ARGN}) does nothing: btgen embed was removed. Keep the debug information in a separate "
+    "file (objcopy --only-keep-debug, then --add-gnu-debuglink), a -dbgsym package or debuginfod.")
 endfunction()

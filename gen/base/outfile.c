@@ -41,12 +41,9 @@ static void set_pending(const char *temp)
 			sigaction(ends[i], &new, NULL);
 }
 
-/**
- * A private file beside @path, which links lead to. @was: whose owner it keeps, and whose bits that only
- * an owner may give; or NULL.
- */
+/** A private file beside @path, which links lead to. */
 static bool begin_beside(struct arena *a, struct diag *d, const char *path, mode_t mode,
-			 const struct stat *was, struct outfile *ret)
+			 struct outfile *ret)
 {
 	char *real = realpath(path, NULL); // the link stays, and the file is replaced
 	ret->path = real ? arena_strdup(a, real) : path;
@@ -57,8 +54,6 @@ static bool begin_beside(struct arena *a, struct diag *d, const char *path, mode
 	if (ret->fd < 0)
 		return say(d, path);
 	set_pending(ret->temp);
-	if (was && fchown(ret->fd, was->st_uid, was->st_gid) == 0)
-		ret->mode = was->st_mode & 07777;
 	return true;
 }
 
@@ -73,7 +68,7 @@ bool outfile_begin(struct arena *a, struct diag *d, const char *path, struct out
 		return false;
 	if (stat(path, &st) == 0) {
 		if (S_ISREG(st.st_mode))
-			return begin_beside(a, d, path, st.st_mode & 0777, NULL, ret);
+			return begin_beside(a, d, path, st.st_mode & 0777, ret);
 		ret->path = path;
 		ret->fd = open(path, O_WRONLY | O_CLOEXEC);
 		return ret->fd >= 0 || say(d, path);
@@ -82,7 +77,7 @@ bool outfile_begin(struct arena *a, struct diag *d, const char *path, struct out
 		return say(d, path);
 	mode_t mask = umask(0);
 	umask(mask);
-	return begin_beside(a, d, path, 0666 & ~mask, NULL, ret);
+	return begin_beside(a, d, path, 0666 & ~mask, ret);
 }
 
 bool outfile_add(struct diag *d, struct outfile *o, struct str text)
@@ -109,18 +104,6 @@ bool outfile_end(struct diag *d, struct outfile *o, bool is_wanted)
 		unlink(o->temp);
 	set_pending(NULL);
 	return good;
-}
-
-bool outfile_replace(struct arena *a, struct diag *d, const char *path, struct str contents)
-{
-	struct stat st;
-	struct outfile o = {0};
-	if (stat(path, &st) != 0)
-		return say(d, path);
-	if (!begin_beside(a, d, path, st.st_mode & 0777, &st, &o))
-		return false;
-	outfile_add(d, &o, contents);
-	return outfile_end(d, &o, true);
 }
 
 bool outfile_check(struct diag *d, const char *path)

@@ -28,9 +28,6 @@ bool outfile_add(struct diag *d, struct outfile *o, struct str text);
 /** After outfile_begin(), in any case; not @is_wanted: what there was stays. False: nothing new is there. */
 bool outfile_end(struct diag *d, struct outfile *o, bool is_wanted);
 
-/** The same as outfile_write() for a program or library that is to be replaced: @path is a regular file, and keeps its mode and owner. */
-bool outfile_replace(struct arena *a, struct diag *d, const char *path, struct str contents);
-
 /**
  * @path is an ELF file: false, with an error that says so; true when it is none or cannot be read.
  */

@@ -12,8 +12,10 @@
 
 enum { MAX_DEPTH = 64 };
 
-/** What typenote puts in front of the name of a class or a scoped enum, which BTF has not. */
+/** A typenote has this in front of the name of a class or a scoped enum, which BTF has not. */
 #define CLASS "class "
+/** What it calls a declaration without a name. */
+#define UNNAMED "(unnamed)"
 
 struct kbtf {
 	struct type_source source; /**< first: it is one */
@@ -202,7 +204,7 @@ static void load_named(struct kbtf *k, const struct btf_type *bt, struct ctype *
 {
 	unsigned kind = btf_kind(bt);
 	bool is_class = str_take(&t->name, STR(CLASS));
-	if (str_eqz(t->name, KBTF_UNNAMED))
+	if (str_eqz(t->name, UNNAMED))
 		t->name.n = 0;
 	t->loader = &k->loader;
 	t->is_complete = false;

@@ -12,7 +12,6 @@
 
 struct kbtf;
 
-#define KBTF_UNNAMED "(unnamed)" /**< what typenote calls a declaration without a name */
 #define KBTF_KERNEL "/sys/kernel/btf/vmlinux" /**< of the kernel that runs */
 
 /**

@@ -61,7 +61,7 @@ struct typenote *typenote_read(struct img *img)
 	struct img_section s;
 	struct reader r;
 	struct note n;
-	if (!img->is64 || !img_find_section(img, TYPENOTE_SECTION, &s))
+	if (!img->is64 || !img_find_section(img, ".note.btgen.types", &s))
 		return NULL;
 	reader_init(&r, s.data.p, s.data.n, img->big);
 	while (note_next(&r, &n))

@@ -30,7 +30,7 @@ enum { CMD_OK = 0, CMD_INPUT = 1, CMD_USAGE = 2 };
 /** A command: @a and @d are those of the whole run, argv[0] is its name; returns the exit status. */
 typedef int cmd_main(struct arena *a, struct diag *d, int argc, char **argv);
 /** Each in its cmd_NAME.c, `expand` in cmd_skeleton.c. */
-cmd_main cmd_bundle, cmd_check, cmd_convert, cmd_diff, cmd_doctor, cmd_embed, cmd_enums, cmd_expand,
+cmd_main cmd_bundle, cmd_check, cmd_convert, cmd_diff, cmd_doctor, cmd_enums, cmd_expand,
     cmd_probes, cmd_run, cmd_skeleton, cmd_test, cmd_types;
 
 /** Values of an option that can be repeated. */

@@ -22,7 +22,6 @@ static const struct {
     {"skeleton", "write a template that prints the matching probes", cmd_skeleton},
     {"probes", "list the USDT probes of a file or process", cmd_probes},
     {"diff", "report what changed between two builds, and for which scripts", cmd_diff},
-    {"embed", "keep the types of a program's probes through strip", cmd_embed},
     {"enums", "print tables of enumerator names", cmd_enums},
     {"test", "run a program and compare what its probes print with expectations", cmd_test},
     {"types", "print C definitions of types", cmd_types},
@@ -83,6 +82,10 @@ int main(int argc, char **argv)
 			return run(commands[i].run, argc - 1, argv + 1);
 		}
 
+	if (strcmp(argv[1], "embed") == 0) // until 0.3, as btgen_embed() of CMake's package
+		return cmd_usage_error("embed was removed: keep the debug information in a "
+				       "separate file (objcopy --only-keep-debug, then "
+				       "--add-gnu-debuglink), a -dbgsym package or debuginfod");
 	struct str wanted = str_from(argv[1]);
 	const char *near = NULL;
 	unsigned best = UINT_MAX;

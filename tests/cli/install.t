@@ -75,6 +75,9 @@ project(app C)
 find_package(btgen ${WANTED} REQUIRED)
 add_executable(app app.c)
 target_link_libraries(app PRIVATE btgen::sdt)
+if(EMBED)
+  btgen_embed(app)
+endif()
 END
 	# cmake_app OPTION...: how many probes its program has, or why it is not built
 	cmake_app() {
@@ -87,6 +90,10 @@ END
 		"CMake: both headers are found where the package is, and an option compiles the probes out"
 	is "$(cmake_app -DWANTED=99 | grep -o compatible) $(cmake_app -DWANTED=0.99 | grep -o compatible)" "compatible compatible" \
 		"CMake: a later version than there is, is not found"
+	is "$(cmake_app) $(grep -c Warning "$tmp/cmake/log")" "3 0" "CMake: without a warning"
+	sum=$(cksum <"$tmp/cmake/build/app")
+	is "$(cmake_app -DEMBED=ON) $(cksum <"$tmp/cmake/build/app")" "3 $sum" "CMake: btgen_embed() does nothing to the program"
+	like "$(tr -s ' \n' ' ' <"$tmp/cmake/log")" 'CMake Warning at .* btgen_embed\(app\) does nothing: btgen embed was removed. Keep the debug' "... and warns"
 else
 	skip "CMake" "no cmake"
 fi

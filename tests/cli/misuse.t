@@ -26,6 +26,10 @@ says() {
 }
 
 says 2 "btgen: unknown option '-v'" -v
+gone='btgen: embed was removed: keep the debug information in a separate file (objcopy --only-keep-debug, then --add-gnu-debuglink), a -dbgsym package or debuginfod'
+says 2 "$gone" embed app
+says 2 "$gone" embed --help
+ok "btgen embed: the file is as it was" cmp app other
 says 2 "btgen expand: -x: one file at a time" expand -x app -x other a.bt
 says 2 "btgen run: -x: one file at a time" run -x app -x other a.bt
 says 2 "btgen expand: --children and --cgroup are for processes: with -x all are traced" expand --children -x app a.bt

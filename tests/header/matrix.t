@@ -115,34 +115,26 @@ is "$(printf '%s\n' "${failed[@]:0:5}")" "" "declared types and names, exactly, 
 
 printf '# %d combinations ran\n' "$ran"
 
-# --- after strip: the kinds of arguments, and what `btgen embed` keeps; the fifth way is dh_strip's for a library
+# --- after strip, in each of five ways: the kinds of arguments; the fifth is dh_strip's for a library
 
-# strip_all BTGEN FILE: into FILE.s0, and with what is kept FILE.s1 to FILE.s5; the tables of its enums into FILE.enums and FILE.s1.enums
+# strip_all FILE: into FILE.s1 to FILE.s5
 strip_all() {
-	local f=$2 enums='color sign'
-	[[ $f != *++.* ]] || enums='color sign shade'
-	strip -o "$f.s0" "$f" && cp "$f" "$f.kept" && "$1" embed "$f.kept" && strip -o "$f.s1" "$f.kept" && strip --strip-debug -o "$f.s2" "$f.kept" &&
-		objcopy --strip-unneeded "$f.kept" "$f.s3" && eu-strip -o "$f.s4" "$f.kept" &&
-		strip --remove-section=.comment --remove-section=.note --strip-unneeded -o "$f.s5" "$f.kept" || return
-	# shellcheck disable=SC2086 # several names
-	"$1" enums -x "$f" $enums >"$f.enums" && "$1" enums -x "$f.s1" $enums >"$f.s1.enums"
+	strip -o "$1.s1" "$1" && strip --strip-debug -o "$1.s2" "$1" && objcopy --strip-unneeded "$1" "$1.s3" && eu-strip -o "$1.s4" "$1" &&
+		strip --remove-section=.comment --remove-section=.note --strip-unneeded -o "$1.s5" "$1"
 }
 export -f strip_all
-xargs -n 1 -P "$(nproc)" bash -c 'strip_all "$@"' - "$btgen" <"$tmp/built" || ok "embed and strip take every file" false
-sed 's/.*/&.s0\n&.s1\n&.s2\n&.s3\n&.s4\n&.s5/' "$tmp/built" | xargs -n 50 -P "$(nproc)" "$here/sites.py" "$btgen" ||
+xargs -n 1 -P "$(nproc)" bash -c 'strip_all "$@"' - <"$tmp/built" || ok "strip takes every file" false
+sed 's/.*/&.s1\n&.s2\n&.s3\n&.s4\n&.s5/' "$tmp/built" | xargs -n 50 -P "$(nproc)" "$here/sites.py" "$btgen" ||
 	ok "btgen reads every stripped file" false
 failed=()
 while read -r f; do
 	"$here/sites.py" --kinds <"$f.sites" >"$tmp/left"
-	diff "$tmp/left" "$f.s0.sites" >"$tmp/diff" || failed+=("${f##*/}: kinds: $(head -n 4 "$tmp/diff")")
-	for s in "$f".s[1-9]; do
-		diff "$f.sites" "$s.sites" >"$tmp/diff" || failed+=("${s##*/}: $(head -n 4 "$tmp/diff")")
+	for s in "$f".s[1-5]; do
+		diff "$tmp/left" "$s.sites" >"$tmp/diff" || failed+=("${s##*/}: $(head -n 4 "$tmp/diff")")
 	done
-	[ -s "$f.enums" ] && diff "$f.enums" "$f.s1.enums" >"$tmp/diff" || failed+=("${f##*/}: enums: $(head -n 4 "$tmp/diff")")
-	rm -f "$f".s? "$f.kept"
+	rm -f "$f".s?
 done <"$tmp/built"
-is "$(printf '%s\n' "${failed[@]:0:5}")" "" \
-	"after strip: kinds and names; with btgen embed types, names and enumerators as before, in each of five ways"
+is "$(printf '%s\n' "${failed[@]:0:5}")" "" "after strip: kinds and names, in each of five ways"
 
 # --- a tracer's values: up to 0.23 bpftrace reads arg0 to arg5; what is beyond them has names of its own
 

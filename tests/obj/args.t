@@ -452,4 +452,38 @@ a:at(int level)
     arg0   int level  listed" "of several forms of a probe that one is used which fits"
 fi
 
+# --- sites whose types nobody knows: what their notes tell is no type of the others
+
+cat >"$tmp/first.c" <<'END'
+#include <btgen/usdt.h>
+struct box { int w; };
+int other(long number);
+int main(int argc, char **argv)
+{
+	struct box b = {argc};
+	USDT_PROBE(mixed, one, USDT_ARG(&b, "box"), USDT_ARG(argv[0], "word"), USDT_ARG((long)argc, "number"), USDT_ARG(argv[0], "text"));
+	return other(argc);
+}
+END
+cat >"$tmp/second.c" <<'END'
+#include <btgen/usdt.h>
+int other(long number);
+int other(long number)
+{
+	char text[] = "text";
+	USDT_PROBE(mixed, one, USDT_ARG(text, "box"), USDT_ARG(number, "word"), USDT_ARG((const char *)text, "number"), USDT_ARG((const char *)text, "text"));
+	USDT_PROBE(mixed, one, USDT_ARG(text, "box"), USDT_ARG(text, "word"), USDT_ARG(number, "number"), USDT_ARG((const char *)0, "text"));
+	return text[number & 3];
+}
+END
+for how in "-g0 -g0" "-g -g0" "-g0 -g" "-g -g"; do
+	# shellcheck disable=SC2086 # two words
+	set -- $how
+	gcc -O2 "$1" -I"$top/include" -c -o "$tmp/first.o" "$tmp/first.c"
+	gcc -O2 "$2" -I"$top/include" -c -o "$tmp/second.o" "$tmp/second.c"
+	gcc -o "$tmp/mixed" "$tmp/first.o" "$tmp/second.o"
+	like "$("$btgen" probes -x "$tmp/mixed")" \
+		'^mixed:one\(uint64_t box, \? word, \? number, (const )?char \*text\)  3 sites$' "sites of two files, $how"
+done
+
 done_testing
