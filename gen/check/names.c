@@ -32,6 +32,7 @@ const struct check_name check_names[] = {
     {"string-address", "address of a string used as the string"},
     {"string-cut", "string too long for this bpftrace"},
     {"switch", "probe that fires only with an option of its program"},
+    {"syntax", "statement or predicate that btgen cannot read"},
     {"table", "enum table that is unused, slow or incomplete"},
     {"unit", "duration in a unit that its map's name contradicts"},
     {"unreachable", "unreachable code"},

@@ -1,5 +1,5 @@
 /**
- * What a version of bpftrace does not have yet: words (lang/vocabulary.h), and syntax, where it would
+ * What no bpftrace takes, and what a version does not have yet: words (lang/vocabulary.h), and syntax, where it would
  * speak of a syntax error or end with a signal.
  *
  * Which version has what is in bpftrace's CHANGELOG.md, in the grammar of each release
@@ -159,6 +159,24 @@ static void check_word(struct versions *v, const struct node *n)
 		say(v, n->first, w->name, w->since);
 }
 
+/**
+ * Nothing is adapted in what the parser could not read: no members, arguments or signs. A bpftrace that is newer
+ * than the parser may know it.
+ */
+static void check_syntax(struct versions *v, const struct node *n)
+{
+	bool is_newer = v->b->given->version > DIALECT_NEWEST && !v->b->given->is_any_version;
+	if (!n->name || n->is_changed || (n->kind != NODE_OPAQUE && n->kind != NODE_PREDICATE))
+		return;
+	v->good &=
+	    diag_finding(v->b->diag, "syntax", is_newer ? DIAG_WARNING : DIAG_ERROR,
+			 tok_at(n->name), "unexpected '" STR_FMT "'", STR_ARG(n->name->text));
+	if (n->name->bol)
+		diag_note(v->b->diag, NULL, "is a ';' missing before it?");
+	else if (is_newer)
+		diag_note(v->b->diag, NULL, "names and types are not adapted in this statement");
+}
+
 static void check_node(struct versions *v, const struct node *n)
 {
 	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++)
@@ -188,12 +206,14 @@ static void check_attach(struct versions *v, const struct script_attach *at)
 bool check_words(const struct bind *b)
 {
 	struct versions v = {.b = b, .good = true};
+	const struct node *program = b->found.script.program;
+	for (const struct node *n = program; n; n = node_next(program, n))
+		check_syntax(&v, n);
 	if (b->given->is_any_version)
-		return true;
+		return v.good;
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		for (size_t k = 0; k < b->found.script.clauses.v[i]->attach.n; k++)
 			check_attach(&v, &b->found.script.clauses.v[i]->attach.v[k]);
-	const struct node *program = b->found.script.program;
 	for (const struct node *n = program; n; n = node_next(program, n))
 		check_node(&v, n);
 	return v.good;

@@ -16,10 +16,7 @@
 
 #define DIALECT_OLDEST 17 /**< what we support at least */
 #define DIALECT_DEFAULT 17
-/**
- * Whose language lang/parse.h knows all of: what that leaves opaque is refused by every version up
- * to this one.
- */
+/** The newest one whose grammar lang/parse.h covers. */
 #define DIALECT_NEWEST 27
 
 /** A version in a message: diag_note(d, NULL, "bpftrace " DIALECT_FMT, DIALECT_ARG(v)). */

@@ -64,7 +64,8 @@ struct emitter {
 	bool in_body;		       /**< of a clause, not of a function or macro */
 	struct print_statement *print; /**< the statement; or NULL */
 	unsigned in_loop;
-	const struct node *in_key; /**< of this map; or NULL */
+	const struct node *last_statement; /**< the NODE_EXPRESSION that was written last */
+	const struct node *in_key;	   /**< of this map; or NULL */
 
 	struct map tables;	/**< maps that are tables of names */
 	struct map tables_used; /**< those that the program reads */

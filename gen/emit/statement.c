@@ -53,12 +53,35 @@ static const struct text *emit_expression(struct emitter *e, const struct node *
 	return all;
 }
 
+/**
+ * `++x;` after a block: bpftrace 0.27 takes the operator for one on the block's value, and no version minds
+ * `x++;`.
+ */
+static const struct text *emit_step(struct emitter *e, const struct node *n)
+{
+	const struct node *step = n->child, *before = e->last_statement;
+	bool is_step = node_is(step, NODE_UNARY, "++") || node_is(step, NODE_UNARY, "--");
+	if (!is_step || !before || before->next != n ||
+	    (before->child->kind != NODE_IF && before->child->kind != NODE_BLOCK))
+		return NULL;
+	return made(e, n, "%n%t;", emit(e, step->child, WANT_VALUE), step->name->text);
+}
+
+static const struct text *emit_simple(struct emitter *e, const struct node *n)
+{
+	const struct text *t = emit_step(e, n);
+	if (!t)
+		t = emit_expression(e, n, n->child);
+	e->last_statement = n;
+	return t;
+}
+
 const struct text *statement_emit(struct emitter *e, const struct node *n)
 {
 	struct print_statement *was = e->print;
 	bool is_loop = node_is(n, NODE_WHILE, "while");
 	if (n->kind == NODE_EXPRESSION)
-		return emit_expression(e, n, n->child);
+		return emit_simple(e, n);
 	e->print = NULL;
 	e->in_loop += is_loop;
 	const struct text *t = emit_written(e, n, emit_children(e, n, NULL));

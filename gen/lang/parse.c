@@ -324,12 +324,15 @@ static struct node *parse_predicate(struct parser *p)
 	p->in_predicate = false;
 	if (good && parse_take(p, "/") && parse_is(p, "{"))
 		return parse_end(p, n);
-	struct token *end = predicate_end(open);
+	struct token *end = predicate_end(open), *unexpected = p->at;
 	if (!end) {
 		error_at(p, open, "begins a predicate without a closing slash before {", NULL);
 		return NULL;
 	}
-	return take_opaque(p, NODE_PREDICATE, open, end);
+	n = take_opaque(p, NODE_PREDICATE, open, end);
+	if (n)
+		n->name = unexpected;
+	return n;
 }
 
 static struct node *parse_clause(struct parser *p)

@@ -420,7 +420,8 @@ static struct node *parse_one_postfix(struct parser *p, struct node *base)
 		n = parse_begin_at(p, NODE_INDEX, base);
 		if (!parse_add(n, inside(p, parse_index)))
 			return NULL;
-	} else if (parse_is(p, "++") || parse_is(p, "--")) {
+	} else if ((parse_is(p, "++") || parse_is(p, "--")) && base->kind != NODE_IF &&
+		   base->kind != NODE_BLOCK) { // after a block, they begin the next statement
 		n = parse_begin_at(p, NODE_POSTFIX, base);
 		n->name = parse_take_any(p);
 	}

@@ -3,13 +3,15 @@
 #include "lang/parse_priv.h"
 
 /**
- * From @first, where a statement failed, to its semicolon, behind its block, or to the end of the
- * block that it is in.
+ * A statement that begins at @first and does not fit the grammar at the next token, up to its semicolon,
+ * the end of its block, or the end of the block that it is in.
  */
 static struct node *parse_opaque(struct parser *p, struct token *first)
 {
+	struct token *unexpected = p->at;
 	p->at = first;
 	struct node *n = parse_begin(p, NODE_OPAQUE);
+	n->name = unexpected;
 	while (!parse_is(p, "}") && p->at->kind != TOK_EOF) {
 		bool is_block = parse_is(p, "{");
 		if (parse_is_opener(p->at))

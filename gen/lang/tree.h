@@ -58,14 +58,14 @@ enum node_kind {
 	NODE_DEFINITION, /**< struct, union, enum with a body; name is the tag, or NULL */
 	NODE_CLAUSE,	 /**< NODE_ATTACH each, NODE_PREDICATE if given, block */
 	NODE_ATTACH,	 /**< one attach point */
-	NODE_PREDICATE,	 /**< /x/: x */
+	NODE_PREDICATE,	 /**< /x/: x; or nothing, with the unexpected token as name */
 	NODE_FUNCTION,	 /**< fn f($a : T) : T {}: NODE_LET each, T, block; name */
 	NODE_MACRO,	 /**< macro m($a, @b, c) {}: the parameters, block; name */
 	NODE_IMPORT,	 /**< import "path"; */
 	NODE_CONFIG,	 /**< config = { ... } */
 	NODE_MAP_TYPE,	 /**< let @m = hash(10);: the map, the call */
 
-	NODE_OPAQUE, /**< tokens that nothing here understands, or need not */
+	NODE_OPAQUE, /**< tokens that nothing here understands, or need not; of a statement, name is the unexpected one */
 };
 
 /**

@@ -36,7 +36,7 @@ int main(void)
 			printf("signs %d%d%d%d\n", (int32_t)v / 7 < 0, (v >> 1) < 0, (int32_t)v % 10 < 0, -(long)(int32_t)v / 3 > 0);
 			printf("both %ld %ld\n", odd == -1 ? -v : v / odd, odd == -1 ? 0 : v % odd);
 			if ((int32_t)v / 1000 == -1000)
-				printf("predicate %d\n", (int32_t)v);
+				printf("predicate %d\nblock %d\n", (int32_t)v, (int32_t)v);
 			LINE("a8", (int8_t)v), LINE("a16", (int16_t)v), LINE("a32", (int32_t)v), LINE("a64", v);
 		}
 		fflush(stdout);
@@ -115,6 +115,8 @@ done
 	probe && echo '	printf("signs %d%d%d%d\n", args.a32 / 7 < 0, (args.a64 >> 1) < 0, args.a32 % 10 < 0, -args.a32 / 3 > 0); }'
 	probe && echo '	printf("both %ld %ld\n", args.a64 / (args.p->i8 | 1), args.a64 % (args.p->i8 | 1)); }'
 	echo 'usdt:__EXE__:nums /args.a32 / 1000 == -1000/ { printf("predicate %d\n", args.a32); }'
+	probe && echo '	if (args.a32 / 1000 == -1000) { printf("block %d\n", args.a32); } ++@steps; if (args.a16 == 0) { @steps = 0; } --@steps; }'
+	echo 'END { clear(@steps); }'
 } >"$tmp/nested.bt"
 ok "expressions: the program is accepted and attached" traced "$tmp/nested.bt"
 same 'a16|a32|a64|element' "sums, casts and indices"
@@ -122,6 +124,7 @@ same assigned "/=, %= and >>="
 same signs "what comes out has a sign"
 same both "by a number that may be below 0"
 same predicate "a predicate"
+same block "a condition before ++ and --"
 
 # What has a sign meets what has none: bpftrace up to 0.23 would make unsigned numbers of both.
 cat >"$tmp/m.c" <<'E2'
