@@ -329,6 +329,22 @@ static void check_print(struct checker *k, const struct node *value)
 			     check_text(k, value));
 }
 
+/** `__BPFTRACE__ >= 23` */
+static bool is_version_test(const struct node *n)
+{
+	return (node_operator(n) & OP_ORDER) && n->child->kind == NODE_NUMBER &&
+	       n->last_child->kind == NODE_NUMBER;
+}
+
+/** The length of str(p, n) counted a NUL in some versions, for which scripts add 1. */
+static void check_length(struct checker *k, const struct node *length)
+{
+	const struct node *sum = node_ungrouped(length);
+	if (node_is(sum, NODE_BINARY, "+") && node_find(sum->last_child, is_version_test))
+		check_report(k, sum->last_child, "call", DIAG_WARNING,
+			     "str() reads as many characters on every bpftrace: this adds one");
+}
+
 static void check_call(struct checker *k, const struct node *call)
 {
 	const struct word *word = vocabulary_word(call->name->text);
@@ -350,6 +366,8 @@ static void check_call(struct checker *k, const struct node *call)
 	}
 	if (tok_is(call->name, "print") && call->child)
 		check_print(k, call->child);
+	if (tok_is(call->name, "str") && call->child && call->child->next)
+		check_length(k, call->child->next);
 }
 
 // --- strings by their address ---

@@ -536,6 +536,30 @@ static bool is_mode(const struct node *call)
 	       str_is_any(node_text(first), vocabulary_word(call->name->text)->modes);
 }
 
+/**
+ * The N of str(p, N) is a number of characters. 0.17 and 0.23 end by a signal where it has fewer than 64 bits
+ * and no sign.
+ */
+static const struct text *emit_length(struct emitter *e, const struct node *n, const struct text *t)
+{
+	uint64_t value;
+	bool counts_end = dialect_counts_end_of_text(e->b->given->version);
+	const struct node *cast = node_ungrouped(n);
+	// LLVM compares what a cast cuts to 32 bits in 32 bits, from which the verifier learns no bounds of 64.
+	bool is_cut = t->held == HELD_NARROW && cast->kind == NODE_CAST &&
+		      ctype_strip(cast->expr->type)->size == 4;
+	if (t->held == HELD_NARROW)
+		t = number_make(e, n, t, false);
+	if (is_cut)
+		t = made(e, n, "(%n & %u)", t, (uint64_t)INT32_MAX);
+	bool is_refused = node_is(n, NODE_UNARY, "-") && n->child->kind == NODE_NUMBER;
+	if (!counts_end || is_refused)
+		return t;
+	return n->kind == NODE_NUMBER && str_to_u64(node_text(n), &value)
+		   ? made(e, n, "%u", value + 1)
+		   : made(e, n, "%c + 1", t);
+}
+
 static const struct text *emit_plain_call(struct emitter *e, const struct node *n)
 {
 	bool prints = format_find(n) != NULL;
@@ -552,6 +576,8 @@ static const struct text *emit_plain_call(struct emitter *e, const struct node *
 	     c = c->next, i++)
 		if (gives == GIVES_AGGREGATION || i > 0) // else it is the map of delete(@m, key)
 			children[i] = number_kept(e, c, children[i], gives == GIVES_AGGREGATION);
+	if (tok_is(n->name, "str") && n->child && n->child->next)
+		children[1] = emit_length(e, n->child->next, children[1]);
 	if (node_is(n, NODE_CALL, "str")) {
 		e->n_strings++;
 		e->n_reads++;

@@ -73,7 +73,8 @@ interval:s:1 { exit(); }
 #endif
 ' | grep .)" "interval:s:1 { exit(); }" "__BPFTRACE__ is the version in #if"
 is "$(expand 'interval:s:PERIOD { exit(); }' -D PERIOD=5)" "interval:s:5 { exit(); }" "-D defines a macro in attach points too"
-is "$(expand 'BEGIN { @a = MINUS-1; @b = 7 SLASH/ 2; }' -D MINUS=- -D SLASH=/)" "BEGIN { @a = - -1; @b = 7 / / 2; }" \
+is "$(expand 'BEGIN { $p = (uint64 *)0; @a = MINUS-1; @b = 7 SLASH*$p; }' -D MINUS=- -D SLASH=/)" \
+	'BEGIN { $p = (uint64 *)0; @a = - -1; @b = 7 / *$p; }' \
 	"what a macro leaves and what stands behind it are no operator or comment together"
 is "$("$btgen" expand -e 'BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }' 2>&1)" \
 	"btgen: error: <command line> needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" "a marker that has no value is said once"

@@ -86,9 +86,8 @@ fn main() {
 }
 END
 cat >"$tmp/app.bt" <<'END'
-#define END (__BPFTRACE__ >= 23)
 uprobe:__EXE__:app::put { printf("put %d %lu %d %d\n", args.id, args.len, args.ok, (uint8)args.kind); }
-uprobe:__EXE__:app::text { printf("text %s %lu %d\n", str(args.s.data_ptr, args.s.length + END), args.s.length, args.n); }
+uprobe:__EXE__:app::text { printf("text %s %lu %d\n", str(args.s.data_ptr, args.s.length), args.s.length, args.n); }
 uprobe:__EXE__:app::get { printf("get %lu %lu\n", args.st->hits, args.key.length); }
 uprobe:__EXE__:app::wide { printf("wide %lu %ld\n", args.w.x, args.w.y); }
 END
