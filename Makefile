@@ -47,20 +47,26 @@ $(error the packages above could not be installed)
 endif
 endif
 
+# Where to install, by GNU's names. configure's choices are in config.mak; make's command line wins over both.
+PREFIX = /usr/local
+prefix = $(PREFIX)
+exec_prefix = $(prefix)
+bindir = $(exec_prefix)/bin
+datarootdir = $(prefix)/share
+datadir = $(datarootdir)
+includedir = $(prefix)/include
+mandir = $(datarootdir)/man
+docdir = $(datarootdir)/doc/btgen
+pkgdatadir = $(datadir)/btgen
+pkgconfigdir = $(datadir)/pkgconfig
+cmakedir = $(datadir)/cmake/btgen
+compdir = $(datadir)/bash-completion/completions
+zshdir = $(datadir)/zsh/site-functions
+fishdir = $(datadir)/fish/vendor_completions.d
+
 ifneq ($(if $(filter clean,$(MAKECMDGOALS)),,$(filter-out dist,$(or $(MAKECMDGOALS),all))),)
 -include config.mak
 endif
-
-bindir = $(PREFIX)/bin
-datadir = $(PREFIX)/share/btgen
-includedir = $(PREFIX)/include
-pkgconfigdir = $(PREFIX)/share/pkgconfig
-cmakedir = $(PREFIX)/share/cmake/btgen
-mandir = $(PREFIX)/share/man
-docdir = $(PREFIX)/share/doc/btgen
-compdir = $(PREFIX)/share/bash-completion/completions
-zshdir = $(PREFIX)/share/zsh/site-functions
-fishdir = $(PREFIX)/share/fish/vendor_completions.d
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wwrite-strings \
 	-Wpointer-arith -Wformat=2
@@ -87,7 +93,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-others check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall \
+.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-others check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall install-dirs \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -264,60 +270,71 @@ gen-enums: $(BUILD)/btgen
 	$(Q)$(BUILD)/btgen enums -x $(call quote,$(EXE)) --conf $(call quote,$(or $(CONF),bpf/enums.conf)) \
 		$(if $(OUT),-o $(call quote,$(OUT)))
 
-# What is installed; documents find what they link to by symbolic links. DESTDIR may contain blanks and quotes; PREFIX may
-# not (configure sees to that).
+# What is installed; documents find what they link to by symbolic links. DESTDIR may contain blanks and quotes, the
+# directories may not.
 INSTALL_BIN := scripts/bpftrace.sh scripts/btgen-report scripts/qpair-lifetime
 INSTALL_MAN := $(wildcard docs/man/*.[1-9])
+INSTALL_DOC := README.md CONTRIBUTING.md LICENSE $(wildcard $(addprefix docs/,*.md *.json pictures/*.png fleet/* lab/*.md \
+	lab/programs/* adding-probes/README.md adding-probes/c/* adding-probes/c++/*))
+INSTALL_DIRS := bindir pkgdatadir includedir mandir docdir pkgconfigdir cmakedir compdir zshdir fishdir
 man_section = $(mandir)/man$(subst .,,$(suffix $(1)))
 put = install -m $(1) $(2) $(call dest,$(3))/
 quote = '$(subst ','\'',$(1))'
 dest = $(call quote,$(DESTDIR)$(1))
+reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword $(1)))
+# The way from one directory to another: what is installed finds the rest wherever it was moved to.
+way = $(shell realpath -ms --relative-to=$(1) $(2))
 # $(call fill,FILE,FOLDER): without a .in, and with what only this Makefile knows; a page's footer has the version, too
-fill = sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|^\.Os btgen$$|& $(VERSION)|' $(1) | \
+fill = sed 's|@PREFIX@|$(prefix)|; s|@INCLUDEDIR@|$(patsubst $(prefix)/%,$${prefix}/%,$(includedir))|; s|@VERSION@|$(VERSION)|; \
+	s|@INCLUDE@|$(call way,$(cmakedir),$(includedir))|; s|@BIN@|$(call way,$(cmakedir),$(bindir))|; s|^\.Os btgen$$|& $(VERSION)|' $(1) | \
 	install -m 644 /dev/stdin $(call dest,$(2)/$(notdir $(1:.in=)))
 
-install: $(BUILD)/btgen
-	$(say) INSTALL $(call quote,$(DESTDIR)$(PREFIX))
-	$(Q)install -d $(foreach dir,$(bindir) $(datadir)/bpf $(datadir)/babeltrace $(docdir)/docs/lab/programs $(docdir)/docs/man $(docdir)/docs/pictures $(docdir)/docs/fleet \
-		$(docdir)/docs/adding-probes/c $(docdir)/docs/adding-probes/c++ \
+# btgen and btgen-report find their files by the way from their own directory, so that a tree can be moved.
+install-dirs:
+	@for dir in $(foreach dir,$(INSTALL_DIRS),$(call quote,$(dir)=$($(dir)))); do case $${dir#*=} in \
+		/*[!A-Za-z0-9/._+@%,:=~-]* | [!/]* | '') \
+		echo "make: $$dir: not an absolute path of letters, digits and /._+@%,:=~-" >&2; exit 2 ;; esac; done
+	@test $(abspath $(bindir)/../share/btgen) = $(abspath $(pkgdatadir)) || { \
+		echo "make: btgen finds its scripts in ../share/btgen from its own directory ($(abspath $(bindir)/../share/btgen))," \
+		"not in $(pkgdatadir): give bindir and datadir one parent, as in bindir=/opt/x/bin datadir=/opt/x/share" >&2; exit 2; }
+
+install: $(BUILD)/btgen install-dirs
+	$(say) INSTALL $(call quote,$(DESTDIR)$(prefix))
+	$(Q)install -d $(foreach dir,$(bindir) $(pkgdatadir)/bpf $(pkgdatadir)/babeltrace $(docdir)/docs/man $(addprefix $(docdir)/,$(sort $(dir $(INSTALL_DOC)))) \
 		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) $(compdir) $(zshdir) $(fishdir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
-	$(Q)$(call put,755,scripts/percentiles.py scripts/pcp-bpftrace.py,$(datadir))
-	$(Q)$(call put,644,scripts/babeltrace/bt_plugin_btgen.py,$(datadir)/babeltrace)
-	$(Q)$(call put,644,scripts/report.html,$(datadir))
-	$(Q)$(call put,644,$(wildcard bpf/*),$(datadir)/bpf)
+	$(Q)$(call put,755,scripts/percentiles.py scripts/pcp-bpftrace.py,$(pkgdatadir))
+	$(Q)$(call put,644,scripts/babeltrace/bt_plugin_btgen.py,$(pkgdatadir)/babeltrace)
+	$(Q)$(call put,644,scripts/report.html,$(pkgdatadir))
+	$(Q)$(call put,644,$(wildcard bpf/*),$(pkgdatadir)/bpf)
 	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/folly/tracing/*.h),$(includedir)/btgen/compat/folly/tracing)
 	$(Q)$(call fill,packaging/btgen.pc.in,$(pkgconfigdir))
-	$(Q)$(call put,644,packaging/btgen-config.cmake,$(cmakedir))
+	$(Q)$(call fill,packaging/btgen-config.cmake.in,$(cmakedir))
 	$(Q)$(call fill,packaging/btgen-config-version.cmake.in,$(cmakedir))
 	$(Q)install -m 644 scripts/completion.bash $(call dest,$(compdir)/btgen)
 	$(Q)ln -sf btgen $(call dest,$(compdir)/bpftrace.sh)
 	$(Q)install -m 644 scripts/completion.zsh $(call dest,$(zshdir)/_btgen)
 	$(Q)install -m 644 scripts/completion.fish $(call dest,$(fishdir)/btgen.fish)
 	$(Q)ln -sf btgen.fish $(call dest,$(fishdir)/bpftrace.sh.fish)
-	$(Q)$(call put,644,README.md CONTRIBUTING.md LICENSE,$(docdir))
-	$(Q)$(call put,644,$(wildcard docs/*.md docs/*.json),$(docdir)/docs)
-	$(Q)$(call put,644,$(wildcard docs/pictures/*.png),$(docdir)/docs/pictures)
-	$(Q)$(call put,644,$(wildcard docs/fleet/*),$(docdir)/docs/fleet)
-	$(Q)$(call put,644,$(wildcard docs/lab/*.md),$(docdir)/docs/lab)
-	$(Q)$(call put,644,$(wildcard docs/lab/programs/*),$(docdir)/docs/lab/programs)
-	$(Q)$(call put,644,docs/adding-probes/README.md,$(docdir)/docs/adding-probes)
-	$(Q)$(call put,644,$(wildcard docs/adding-probes/c/*),$(docdir)/docs/adding-probes/c)
-	$(Q)$(call put,644,$(wildcard docs/adding-probes/c++/*),$(docdir)/docs/adding-probes/c++)
+	$(Q)$(foreach dir,$(sort $(dir $(INSTALL_DOC))),$(call put,644,$(foreach file,$(INSTALL_DOC),$(if $(filter $(dir),$(dir $(file))),$(file))),$(docdir)/$(dir)) &&) :
 	$(Q)$(foreach page,$(INSTALL_MAN),$(call fill,$(page),$(call man_section,$(page))) &&) :
-	$(Q)ln -sfn ../../btgen/bpf $(call dest,$(docdir)/bpf)
-	$(Q)$(foreach page,$(INSTALL_MAN),ln -sf ../../../../man/$(notdir $(call man_section,$(page)))/$(notdir $(page)) $(call dest,$(docdir)/docs/man)/ &&) :
+	$(Q)ln -srfn $(call dest,$(pkgdatadir)/bpf) $(call dest,$(docdir)/bpf)
+	$(Q)$(foreach page,$(INSTALL_MAN),ln -srf $(call dest,$(call man_section,$(page))/$(notdir $(page))) $(call dest,$(docdir)/docs/man)/ &&) :
 
-uninstall:
-	$(say) REMOVE $(call quote,$(DESTDIR)$(PREFIX))
+# A directory that is not ours alone keeps what others have put there.
+uninstall: install-dirs
+	$(say) REMOVE $(call quote,$(DESTDIR)$(prefix))
 	$(Q)rm -f $(foreach file,btgen $(notdir $(INSTALL_BIN)),$(call dest,$(bindir)/$(file)))
-	$(Q)rm -f $(foreach page,$(INSTALL_MAN),$(call dest,$(call man_section,$(page))/$(notdir $(page))))
+	$(Q)rm -f $(foreach page,$(INSTALL_MAN),$(call dest,$(call man_section,$(page))/$(notdir $(page))) $(call dest,$(docdir)/docs/man/$(notdir $(page))))
 	$(Q)rm -f $(foreach file,$(pkgconfigdir)/btgen.pc $(compdir)/btgen $(compdir)/bpftrace.sh $(zshdir)/_btgen \
-		$(fishdir)/btgen.fish $(fishdir)/bpftrace.sh.fish,$(call dest,$(file)))
-	$(Q)rm -rf $(foreach dir,$(datadir) $(docdir) $(includedir)/btgen $(cmakedir),$(call dest,$(dir)))
+		$(fishdir)/btgen.fish $(fishdir)/bpftrace.sh.fish $(cmakedir)/btgen-config.cmake $(cmakedir)/btgen-config-version.cmake \
+		$(docdir)/bpf $(addprefix $(docdir)/,$(INSTALL_DOC)),$(call dest,$(file)))
+	$(Q)rm -rf $(foreach dir,$(pkgdatadir) $(includedir)/btgen,$(call dest,$(dir)))
+	$(Q)for dir in $(foreach dir,$(cmakedir) $(docdir)/docs/man $(call reverse,$(patsubst %/./,%,$(addprefix $(docdir)/,$(sort $(dir $(INSTALL_DOC)))))),$(call dest,$(dir))); do \
+		test ! -d "$$dir" || rmdir --ignore-fail-on-non-empty "$$dir" || exit; done
 
 # What is committed, whatever else lies here, and whatever git is configured to do with what it checks out.
 TARBALL := $(BUILD)/btgen-$(VERSION).tar.gz

@@ -49,6 +49,12 @@ out=$(./configure --without-usdt --enable-debug --prefix=/opt/x 2>&1)
 like "$out" '^  USDT probes \.+ no$' "--without-usdt is in the summary"
 set_to CFLAGS "-O0 -g3" "--enable-debug sets the flags"
 set_to PREFIX /opt/x "--prefix sets the folder"
+./configure --prefix=/opt/x --bindir=/opt/x/sbin --includedir=/srv/h --libdir=/opt/x/lib64 --sysconfdir=/etc --localstatedir=/var >/dev/null 2>&1
+is $? 0 "GNU's directories are taken, and those that nothing is put into"
+# made VARIABLE=DIR...: which of them make install makes
+made() { make -n install DESTDIR=/d "$@" 2>&1 | grep -oE "^install -d .*" | grep -oE "/d/(opt/x/s?bin|[a-z/]*/btgen/compat/sys)'" | tr -d "'" | paste -sd' '; }
+is "$(made)" "/d/opt/x/sbin /d/srv/h/btgen/compat/sys" "... make install puts into them what belongs there"
+is "$(made includedir=/srv/i)" "/d/opt/x/sbin /d/srv/i/btgen/compat/sys" "... but make's command line is stronger"
 ./configure --enable-asan >/dev/null 2>&1
 like "$(sed -n 's/^CFLAGS := //p' config.mak)" '-fsanitize=address,undefined' "--enable-asan compiles with sanitizers"
 set_to LDFLAGS "-fsanitize=address,undefined" "... and links with them"

@@ -152,4 +152,59 @@ is "$(cd "$prefix" && find . -type f | sort)" "./bin/mine
 ./share/other/file" "leaves the files of others, and none of ours"
 is "$(find "$prefix" -name '*btgen*')" "$prefix" "nor a folder"
 ok "make uninstall again has nothing to do" run_make uninstall
+
+# GNU's names. Each installation goes into a folder of its own, which find looks at.
+# gnu NAME VARIABLE=DIR...: make install into $tmp/NAME; a path of a variable begins with it
+gnu() {
+	local name=$1
+	shift
+	make -s -C "$top" BUILD="$build" DESTDIR="$tmp/$name" "$@" install >"$tmp/make.log" 2>&1
+}
+# The directories that hold what an installation is known by.
+landed() {
+	(cd "$tmp/$1" && find . -name btgen -type f -path '*bin*' -o -name enums.conf -o -name usdt.h -o -name btgen.1 -type f -o -name README.md -path '*btgen/README.md' -o -name _btgen) | sed 's/^\.//' | sort
+}
+below() {
+	printf '%s\n' "$1/bin/btgen" "$1/include/btgen/usdt.h" "$1/share/btgen/bpf/enums.conf" "$1/share/doc/btgen/README.md" \
+		"$1/share/man/man1/btgen.1" "$1/share/zsh/site-functions/_btgen"
+}
+gnu lower prefix=/opt/x
+is "$? $(landed lower)" "0 $(below /opt/x)" "make install prefix=DIR installs there"
+gnu both PREFIX=/opt/y prefix=/opt/x
+is "$? $(landed both)" "0 $(below /opt/x)" "... and prefix is stronger than PREFIX"
+gnu unused prefix=/opt/x libdir=/opt/x/lib64 sysconfdir=/etc localstatedir=/var
+is "$? $(landed unused)" "0 $(below /opt/x)" "directories that nothing is put into are taken without complaint"
+gnu exec prefix=/opt/x exec_prefix=/opt/x datarootdir=/opt/x/share
+is "$? $(landed exec)" "0 $(below /opt/x)" "exec_prefix and datarootdir are taken"
+all=(prefix=/opt/x bindir=/srv/x/sbin datadir=/srv/x/share includedir=/srv/h mandir=/srv/m docdir=/srv/d/btgen)
+gnu each "${all[@]}"
+is "$? $(landed each)" "0 /srv/d/btgen/README.md
+/srv/h/btgen/usdt.h
+/srv/m/man1/btgen.1
+/srv/x/sbin/btgen
+/srv/x/share/btgen/bpf/enums.conf
+/srv/x/share/zsh/site-functions/_btgen" "each directory can be chosen, datadir being what btgen's is in"
+is "$(cd "$tmp/each" && find . -path './opt*')" "" "... and then nothing is below the prefix"
+ok "btgen finds its scripts there" cmp "$tmp/installed" <("$tmp/each/srv/x/sbin/btgen" expand -x "$targets/nvmf_tgt" nvmf)
+is "$(python3 "$tmp/links.py" "$tmp/each/srv/d" "$tmp/each/srv/x")" many "the links of the documents lead somewhere"
+is "$(sed -n 's/^includedir=//p' "$tmp/each/srv/x/share/pkgconfig/btgen.pc")" /srv/h "pkg-config is told of another includedir"
+ok "... and CMake" grep -q '/\.\./h"' "$tmp/each/srv/x/share/cmake/btgen/btgen-config.cmake"
+mkdir -p "$tmp/each/srv/d/btgen/empty" "$tmp/each/srv/x/share/cmake/btgen" && touch "$tmp/each/srv/"{d/btgen/mine,x/share/mine,x/share/cmake/btgen/mine}
+ok "make uninstall takes the same names" make -s -C "$top" BUILD="$build" DESTDIR="$tmp/each" "${all[@]}" uninstall
+is "$(cd "$tmp/each" && find . ! -type d | sort) $(find "$tmp/each" -name empty -printf %f)" "./srv/d/btgen/mine
+./srv/x/share/cmake/btgen/mine
+./srv/x/share/mine empty" "... and leaves what others have put beside ours"
+
+# refused REGEX CLAIM VARIABLE=DIR...: make install and uninstall
+refused() {
+	local regex=$1 claim=$2
+	shift 2
+	gnu refused "$@"
+	is "$? $(find "$tmp/refused" 2>/dev/null)" "2 " "$claim is refused, and nothing is installed"
+	like "$(cat "$tmp/make.log")" "$regex" "... with what is wrong"
+	not_ok "... by uninstall, too" make -s -C "$top" BUILD="$build" DESTDIR="$tmp/refused" "$@" uninstall 2>/dev/null
+}
+refused 'finds its scripts in .*/opt/x/share/btgen.*, not in /srv/data/btgen: give' "a datadir in which btgen would not find its scripts" prefix=/opt/x datadir=/srv/data
+refused "bindir=/opt/a b/bin: not an absolute path" "a prefix with a blank" prefix='/opt/a b'
+refused 'mandir=share/man: not an absolute path' "a relative directory" prefix=/opt/x mandir=share/man
 done_testing
