@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <wordexp.h>
 
@@ -90,16 +91,44 @@ static void forget_task(struct spawned *s, pid_t tid)
 		s->pid = 0;
 }
 
+/** Is one of the tasks left? A thread that calls exec() goes on as the first one, and its own is gone. */
+static bool has_tasks(const struct spawned *s)
+{
+	for (size_t i = 0; i < s->tasks.n; i++)
+		if (syscall(SYS_tkill, s->tasks.v[i].tid, 0) == 0)
+			return true;
+	return false;
+}
+
+/**
+ * The next task that has stopped or ended, with its status; 0: there is none any more. Any child is
+ * asked, as a new task may stop before its parent's event names it. But children that are not ours, which
+ * a shell has left to us by exec(), are not waited for.
+ */
+static pid_t wait_for_task(struct spawned *s, int *status)
+{
+	const struct timespec look = {.tv_nsec = 10000000};
+	sigset_t child, old;
+	pid_t tid;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &old);
+	while ((tid = waitpid(-1, status, WNOHANG | __WALL)) == 0 && has_tasks(s))
+		sigtimedwait(&child, NULL, &look);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return tid > 0 ? tid : 0;
+}
+
 /** The next stop of any task, with its status; 0: there is none any more. */
 static pid_t wait_for_stop(struct spawned *s, int *status)
 {
 	while (s->tasks.n) {
-		pid_t tid = waitpid(-1, status, __WALL);
-		if (tid > 0 && WIFSTOPPED(*status))
+		pid_t tid = wait_for_task(s, status);
+		if (tid && WIFSTOPPED(*status))
 			return tid;
-		if (tid > 0)
+		if (tid)
 			forget_task(s, tid);
-		else if (errno != EINTR)
+		else
 			s->tasks.n = 0;
 	}
 	return 0;
@@ -355,13 +384,15 @@ static bool has_command(struct spawned *s)
 /** What is held, and those that wait for it: nothing of it has run, there is nothing to wind up. */
 static void drop_held(struct spawned *s)
 {
-	if (s->target != s->pid && s->pid)
-		kill(s->pid, SIGKILL);
+	int status;
+	if (s->pid)
+		find_task(s, s->pid);
+	find_task(s, s->target);
 	for (size_t i = 0; i < s->tasks.n; i++)
 		syscall(SYS_tkill, s->tasks.v[i].tid, SIGKILL);
-	kill(s->target, SIGKILL);
-	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
-		;
+	for (pid_t tid; (tid = wait_for_task(s, &status));)
+		if (WIFSTOPPED(status)) // one that has just been made
+			syscall(SYS_tkill, tid, SIGKILL);
 	s->pid = 0;
 }
 

@@ -155,6 +155,11 @@ like "$("$live_sh" -c "timeout 9 $tmp/one a" -e 'usdt:__EXE__:hit { prin' 2>&1)"
 unlike "$("$live_sh" -c "timeout 9 $tmp/one a" -e 'usdt:__EXE__:hit { prin' 2>&1)" "ran a" "likewise"
 timeout -s INT 2 "$live_sh" -q -c "sh -c 'sleep 77.5; echo last'" -e 'uprobe:__EXE__:main { printf("main\n"); }' >"$tmp/out" 2>&1
 is "$(pgrep -f '^sleep 77.5$' | wc -l)" 0 "^C ends what the shell has started, too"
+# What a shell has left to btgen is no part of the command. It would hold the output of the test open.
+for command in "$tmp/one a" "sh -c '$tmp/one a; true'" "$tmp/late a"; do
+	sh -c 'sleep 600 & echo $! >"$0"; exec "$@"' "$tmp/stranger" "$live_sh" -c "$command" -e 'usdt:__EXE__:nosuch { }' >"$tmp/out" 2>&1
+	is "$? $(kill "$(cat "$tmp/stranger")" && echo alive)" "1 alive" "-c $(basename "$command"): an error does not wait for children that are not the command's"
+done
 
 # A server with a process for each client: those that were there before, and those that come.
 postgresql_start query__start
