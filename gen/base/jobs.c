@@ -97,7 +97,8 @@ int jobs_run(const struct jobs_work *w)
 {
 	struct jobs c = {.work = w, .pids = calloc(w->n, sizeof(*c.pids))};
 	int ready[2] = {-1, -1}, error = 0;
-	sigset_t set = w->signals, old;
+	sigset_t set = w->signals, before, old;
+	sigprocmask(SIG_BLOCK, &set, &before);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTSTP);
 	sigprocmask(SIG_BLOCK, &set, &old);
@@ -105,7 +106,7 @@ int jobs_run(const struct jobs_work *w)
 	if (!c.pids || signals < 0 || pipe2(ready, O_CLOEXEC) != 0)
 		error = errno;
 	while (!error && c.n_begun < w->n)
-		if (!begin(&c, ready, &old)) {
+		if (!begin(&c, ready, &before)) {
 			error = errno;
 			send(&c, SIGINT);
 		}

@@ -18,7 +18,7 @@ struct jobs_work {
 	int (*work)(void *ctx, size_t i, int ready_fd);
 	void (*all_ready)(void *ctx); /**< in the parent, once */
 	void *ctx;
-	sigset_t signals; /**< those that end the work */
+	sigset_t signals; /**< those that end the work; the parent goes on blocking them */
 };
 
 /**

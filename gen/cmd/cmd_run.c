@@ -22,6 +22,7 @@
 #include "dialect/dialect.h"
 #include "process/await.h"
 #include "run/bpftrace.h"
+#include "run/keep.h"
 #include "run/ready.h"
 #include "run/run.h"
 #include "run/stop.h"
@@ -719,14 +720,36 @@ static void ignore_wish(int sig)
 	(void)sig;
 }
 
+static void refuse_wish(int sig)
+{
+	(void)sig;
+	keep_report_missing();
+}
+
+static void end_between(int sig)
+{
+	(void)sig;
+	_exit(CMD_OK);
+}
+
+/** --follow: while the next process is looked at, ^C ends at once. What was traced before is written. */
+static void allow_end_between(bool has_traced)
+{
+	sigset_t ends;
+	stop_signals(&ends);
+	for (int sig = 1; sig < NSIG && has_traced; sig++)
+		if (sigismember(&ends, sig))
+			signal(sig, end_between);
+	sigprocmask(SIG_UNBLOCK, &ends, NULL);
+}
+
 /** One trace, or with --follow one of each process that comes. */
 static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 		     const struct bpftrace *bt)
 {
 	struct series s = {0};
 	int status, sig;
-	if (o->run.keep_ms)
-		signal(SIGUSR1, ignore_wish);
+	signal(SIGUSR1, o->run.keep_ms ? ignore_wish : refuse_wish);
 	if (!expand_choose_cgroup(d, &o->req) || !check_followed(d, o))
 		return CMD_INPUT;
 	if (o->run.ready_file && !o->no_run &&
@@ -760,6 +783,7 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 			o->run.n_events -= s.end.n_events;
 		if (await(a, o, &s, str_dup(a, s.name)))
 			return s.was_ready ? CMD_OK : status;
+		allow_end_between(s.was_ready);
 		if (s.was_ready) {
 			o->run.ready_file = NULL;
 			o->run.ready_fd = -1;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/json.h"
@@ -25,6 +26,14 @@ struct keep {
 	unsigned long first, last; // when these came
 	uint64_t n_dropped;
 };
+
+void keep_report_missing(void)
+{
+	static const char line[] =
+	    "btgen: SIGUSR1 ignored: only a trace with --keep prints on it\n";
+	if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
+		return;
+}
 
 struct keep *keep_new(unsigned long ms, size_t size)
 {

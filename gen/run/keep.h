@@ -25,6 +25,8 @@
 
 struct keep;
 
+/** SIGUSR1 has come to a trace without --keep. Safe in a signal handler. */
+void keep_report_missing(void);
 /** Keeps the lines of the last @ms in at most @size bytes; a single longer line is kept, too. */
 struct keep *keep_new(unsigned long ms, size_t size);
 void keep_free(struct keep *k);

@@ -30,7 +30,8 @@
 #define SETTLING_MS 50	    // what --latency times is mostly shorter
 #define HELD_LOOK_MS 50	    // while lines wait for those that belong before them
 #define MAX_PIECE 65536	    // so much at once to a file that is whole at any time
-#define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up
+#define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up,
+#define STUCK_MS 2000	    // when it has not been read for so long
 #define KEPT_MS 1000	    // a bpftrace that always has something to read is not waited for
 #define COST_LOOK_MS 1000
 #define COSTLY_LOOKS 3 // in a row: a burst is no reason to end
@@ -113,8 +114,10 @@ static void take_signal(struct runner *r)
 	struct signalfd_siginfo info;
 	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
-	if (info.ssi_signo == SIGUSR1) {
+	if (info.ssi_signo == SIGUSR1 && r->keep) {
 		want_kept(r, STR("SIGUSR1"));
+	} else if (info.ssi_signo == SIGUSR1) {
+		keep_report_missing();
 	} else if (info.ssi_signo == SIGCHLD) { // of bpftrace, or of a program that we started
 		stop_look_for_end(&r->stop);
 	} else if (info.ssi_signo != SIGALRM || !r->stop.interrupts) { // the time is over only once
@@ -126,15 +129,34 @@ static void take_signal(struct runner *r)
 
 static void look_at_cost(struct runner *r);
 
-/** False, with errno, if not all is written; EPIPE also when nobody reads and a second signal came. */
+/**
+ * Of an output that nobody reads no end would come: after a second signal it is given up, with errno.
+ * A reader may be slow, and *since is when it has not read for the first time.
+ */
+static bool is_stuck(const struct runner *r, unsigned long *since)
+{
+	unsigned long now = clock_ms();
+	if (r->stop.interrupts < ENOUGH_INTERRUPTS)
+		return false;
+	*since = *since ? *since : now;
+	errno = ETIMEDOUT;
+	return now - *since >= STUCK_MS;
+}
+
+/** False, with errno, if not all is written. */
 static bool write_polled(struct runner *r, struct str data)
 {
+	unsigned long stuck_since = 0;
 	while (data.n) {
 		struct pollfd fds[] = {
 		    {.fd = r->output.fd, .events = POLLOUT},
 		    {.fd = r->signals, .events = POLLIN},
 		};
-		int wait = r->stop.at ? READY_POLL_MS : r->has_cost ? COST_LOOK_MS : -1;
+		bool is_ending = r->stop.interrupts >= ENOUGH_INTERRUPTS;
+		int wait = r->stop.at	 ? READY_POLL_MS
+			   : is_ending	 ? STOP_LOOK_MS
+			   : r->has_cost ? COST_LOOK_MS
+					 : -1;
 		if (poll(fds, 2, wait) < 0 && errno != EINTR)
 			return false;
 		look_at_cost(r);
@@ -142,12 +164,10 @@ static bool write_polled(struct runner *r, struct str data)
 			take_signal(r);
 		stop_when_idle(&r->stop);
 		ssize_t n = fds[0].revents ? output_write(&r->output, data) : 0;
-		if (n == 0 && r->stop.interrupts >= ENOUGH_INTERRUPTS) {
-			errno = EPIPE;
+		if (n < 0 || (n == 0 && is_stuck(r, &stuck_since)))
 			return false;
-		}
-		if (n < 0)
-			return false;
+		if (n > 0)
+			stuck_since = 0;
 		data = str_from_offset(data, (size_t)n);
 	}
 	return true;
@@ -160,15 +180,14 @@ static bool write_polled(struct runner *r, struct str data)
 static bool begin_turn(struct runner *r)
 {
 	struct strbuf heading = {0};
+	unsigned long stuck_since = 0;
 	while (!output_take_turn(&r->output, &heading)) {
 		struct pollfd fd = {.fd = r->signals, .events = POLLIN};
 		if (poll(&fd, 1, TURN_POLL_MS) > 0)
 			take_signal(r);
 		stop_when_idle(&r->stop);
-		if (r->stop.interrupts >= ENOUGH_INTERRUPTS) {
-			errno = EPIPE;
+		if (is_stuck(r, &stuck_since))
 			return false;
-		}
 	}
 	bool good = write_polled(r, strbuf_str(&heading));
 	strbuf_fini(&heading);
@@ -196,7 +215,8 @@ static void take_readers_end(struct runner *r)
 static int report_unwritten(struct runner *r)
 {
 	diag_error(r->diag, NULL, "cannot write %s: %s",
-		   r->cfg->out_path ? r->cfg->out_path : "the output", strerror(errno));
+		   r->cfg->out_path ? r->cfg->out_path : "the output",
+		   errno == ETIMEDOUT ? "nobody reads it" : strerror(errno));
 	return 1;
 }
 
@@ -365,13 +385,15 @@ static void give_up(struct runner *r)
 }
 
 /** None comes any more: whoever waits for the next program is not to be ended by it. */
-static void stop_timer(int signals)
+static void stop_timer(void)
 {
-	struct signalfd_siginfo info;
 	struct itimerval none = {0};
+	struct timespec now = {0};
+	sigset_t alarm;
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
 	setitimer(ITIMER_REAL, &none, NULL);
-	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		;
+	sigtimedwait(&alarm, NULL, &now);
 }
 
 static bool runs_another_file(const struct runner *r)
@@ -838,10 +860,11 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 
 	sigset_t set, old;
 	stop_signals(&set);
+	sigprocmask(SIG_BLOCK, &set, NULL); // until btgen exits
 	sigaddset(&set, SIGALRM);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGUSR1);
 	if (cfg->keep_ms) {
-		sigaddset(&set, SIGUSR1);
 		r.keep = keep_new(cfg->keep_ms, cfg->keep_size);
 		r.slow = cfg->slow_ns ? slow_new(cfg->slow_ns) : NULL;
 	}
@@ -878,7 +901,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		cost_end(&r.cost);
 	keep_free(r.keep);
 	slow_free(r.slow);
-	stop_timer(r.signals);
+	stop_timer();
 	close(r.signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	if (!output_close(&r.output) && !r.given_up)

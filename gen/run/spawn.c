@@ -18,6 +18,7 @@
 #include <wordexp.h>
 
 #include "process/proc.h"
+#include "run/stop.h"
 
 // The breakpoint that holds the program at its entry point.
 #if defined(__x86_64__)
@@ -396,15 +397,19 @@ static void drop_held(struct spawned *s)
 	s->pid = 0;
 }
 
-/** Of a command whose program has ended by itself: it goes on, as without us. */
+/** Of a command whose program has ended by itself: it goes on, as without us, until ^C. */
 static void wait_for_command(struct spawned *s)
 {
-	enum { LOOK_US = 10000, SAID_AFTER = 100 };
-	for (int i = 0; s->target_fd >= 0 && !has_target(s) && has_command(s); i++) {
+	enum { LOOK_NS = 10000000, SAID_AFTER = 100 };
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+	sigset_t ends;
+	int sig = 0;
+	stop_signals(&ends);
+	for (int i = 0; sig <= 0 && s->target_fd >= 0 && !has_target(s) && has_command(s); i++) {
 		if (i == SAID_AFTER)
 			fprintf(stderr,
 				"btgen: the trace has ended; the command is still running\n");
-		usleep(LOOK_US);
+		sig = sigtimedwait(&ends, NULL, &look);
 	}
 }
 

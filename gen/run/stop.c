@@ -26,6 +26,7 @@ void stop_signals(sigset_t *ret)
 	sigaddset(ret, SIGINT);
 	sigaddset(ret, SIGTERM);
 	sigaddset(ret, SIGQUIT);
+	sigaddset(ret, SIGUSR2); // it would end us without the maps
 	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) // nohup: goes on
 		sigaddset(ret, SIGHUP);
 }
@@ -80,6 +81,8 @@ void stop_look_for_end(struct stop *s)
 void stop_interrupt(struct stop *s, bool is_running)
 {
 	s->interrupts++;
+	if (s->ended || s->pid <= 0)
+		return;
 	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its
 	// maps.
 	if (s->interrupts == 1 && is_running) {

@@ -55,7 +55,10 @@ void stop_again_if_lost(struct stop *s, bool had_output);
 void stop_look_for_end(struct stop *s);
 /** A user would wonder what it is doing. True only once. */
 bool stop_takes_long(struct stop *s);
-/** The signals by which a user ends a trace; SIGHUP not where it is ignored, as below nohup. */
+/**
+ * The signals by which a user ends a trace; SIGHUP not where it is ignored, as below nohup. A trace
+ * blocks them until btgen exits: one more, while the end is written, must not end btgen first.
+ */
 void stop_signals(sigset_t *ret);
 
 #endif

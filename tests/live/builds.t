@@ -138,6 +138,19 @@ is "$(sed "s/ ${pid[1]}\$/ P1/; s/ ${pid[3]}\$/ P3/" "$tmp/trace" | grep -v '^==
 live_wait INT
 is "$live_rc" 0 "and go on until ^C"
 
+# One ^C ends the trace; more of them come when each bpftrace has ended.
+ok "two builds, again" live_trace "$name" -e "$script"
+n=0
+fire 1 a
+traced=$(for process in $(pgrep -P "$live_tracer"); do pgrep -P "$process" -f ' /proc/self/fd/'; done)
+kill -INT "$live_tracer"
+# shellcheck disable=SC2317
+have_ended() { ! ps -o pid= -p "$(paste -sd, <<<"$traced")" >/dev/null; }
+wait_for 60 have_ended
+while kill -INT "$live_tracer" 2>/dev/null; do :; done
+live_wait
+is "$(wc -l <<<"$traced") $live_rc $(grep -c '^a RUNNING' "$tmp/trace")" "2 0 1" "^C over and over as it ends: status 0, and the events are there"
+
 # JSON, to stdout; one of them ends, the other goes on.
 "$live_sh" -q -f json --ready-file "$tmp/ready2" "${pid[@]}" -e "$script" >"$tmp/out" 2>"$tmp/messages" &
 live_tracer=$!

@@ -155,6 +155,13 @@ like "$("$live_sh" -c "timeout 9 $tmp/one a" -e 'usdt:__EXE__:hit { prin' 2>&1)"
 unlike "$("$live_sh" -c "timeout 9 $tmp/one a" -e 'usdt:__EXE__:hit { prin' 2>&1)" "ran a" "likewise"
 timeout -s INT 2 "$live_sh" -q -c "sh -c 'sleep 77.5; echo last'" -e 'uprobe:__EXE__:main { printf("main\n"); }' >"$tmp/out" 2>&1
 is "$(pgrep -f '^sleep 77.5$' | wc -l)" 0 "^C ends what the shell has started, too"
+
+"$live_sh" -o "$tmp/trace" -c "sh -c '$tmp/one a; exec sleep 77.5'" -e 'usdt:__EXE__:hit { printf("hit\n"); }' >"$tmp/out" 2>"$tmp/messages" &
+own $!
+wait_for 60 grep -q 'still running' "$tmp/messages"
+kill -INT $!
+wait $!
+is "$? $(pgrep -f '^sleep 77.5$' | wc -l) $(cat "$tmp/trace")" "0 0 hit" "... and after the end of the trace, which has succeeded"
 # What a shell has left to btgen is no part of the command. It would hold the output of the test open.
 for command in "$tmp/one a" "sh -c '$tmp/one a; true'" "$tmp/late a"; do
 	sh -c 'sleep 600 & echo $! >"$0"; exec "$@"' "$tmp/stranger" "$live_sh" -c "$command" -e 'usdt:__EXE__:nosuch { }' >"$tmp/out" 2>&1

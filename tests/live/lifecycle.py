@@ -37,10 +37,11 @@ LINE = re.compile(r"(?P<n>\d+) five words and (?P=n)|@n\[usdt:.*:life:\w+\]: \d+
 #   gdb        a debugger is attached to it, which stops it; gdb-goes: lets it go on; gdb-ends: is detached
 #   strace     its system calls are traced; strace-ends
 #   over       waits for the end of the trace
+#   late       once bpftrace has ended: SIGINT to btgen, over and over, to its end
 #   unread     nobody reads the trace any more
 #   again      waits for the end and traces once more, up to ^C
 # Options: flood (events without a pause), beside (another trace of these probes, from before it to after it), say=REGEX (in the
-#   messages), rc=N, json (-f json), keep (--keep 60s), costly (--max-rate 1: it is stopped), least=N (lines of events);
+#   messages), rc=N, json (-f json; as perfetto and otlp), keep (--keep 60s), costly (--max-rate 1: it is stopped), least=N (lines of events);
 #   to=, where the trace goes: a file that is stdout, or as in place() below
 ENDS = """
 INT to btgen                             | tracing INT:btgen rc=0
@@ -76,6 +77,12 @@ INT twice at once                        | tracing INT:btgen INT:btgen
 INT twice, 10 ms apart                   | tracing INT:btgen 0.01 INT:btgen
 INT twice, while it detaches             | tracing detaching INT:btgen
 INT twice, 500 ms apart                  | tracing INT:btgen 0.5 INT:btgen
+INT, and more as bpftrace ends           | tracing INT:btgen late rc=0
+TERM, and more as bpftrace ends          | tracing TERM:btgen late rc=0
+the target exits, INTs as bpftrace ends  | tracing exit late rc=0
+USR1 to btgen, INT                       | tracing USR1:btgen 0.1 INT:btgen rc=0 say=SIGUSR1.ignored.*--keep
+USR1 at the start, INT                   | starting USR1:btgen tracing INT:btgen rc=0 say=SIGUSR1.ignored.*--keep
+USR2 to btgen                            | tracing USR2:btgen rc=0
 INT three times at once                  | tracing INT:btgen INT:btgen INT:btgen
 INT three times, 10 ms apart             | tracing INT:btgen 0.01 INT:btgen 0.01 INT:btgen
 INT three times, 30 ms apart             | tracing INT:btgen 0.03 INT:btgen 0.03 INT:btgen
@@ -164,6 +171,12 @@ strace before it, INT                    | strace tracing 0.1 INT:btgen rc=0 ove
 CAPTURES = """
 ^C                                       | to=file flood tracing 0.3 INT:btgen rc=0 least=100
 ^C, JSON                                 | to=file flood json tracing 0.3 INT:btgen rc=0 least=100
+^C, and more as bpftrace ends            | to=file flood tracing 0.3 INT:btgen late rc=0 least=100
+^C, and more as bpftrace ends, a pipe    | to=pipe flood tracing 0.3 INT:btgen late rc=0 least=100
+^C, and more as bpftrace ends, JSON      | to=file flood json tracing 0.3 INT:btgen late rc=0 least=100
+^C, and more as bpftrace ends, perfetto  | to=file flood perfetto tracing 0.3 INT:btgen late rc=0
+^C, and more as bpftrace ends, otlp      | to=pipe flood otlp tracing 0.3 INT:btgen late rc=0
+^C, and more as bpftrace ends, kept      | to=file flood keep tracing 0.3 INT:btgen late rc=0 least=100
 TERM                                     | to=file flood tracing 0.3 TERM:btgen rc=0 least=100
 TERM, at once                            | to=file flood tracing TERM:btgen rc=0
 the target exits                         | to=file tracing 0.3 exit rc=0 least=10
@@ -297,7 +310,7 @@ class Case:
         self.folder = f"{FOLDER}/case{number}"
         os.makedirs(self.folder + "/work")
         shutil.copy(PROGRAM, self.folder)
-        self.options = {"flood": False, "json": False, "keep": False, "costly": False, "beside": False, "to": "stdout"}
+        self.options = {"flood": False, "json": False, "perfetto": False, "otlp": False, "keep": False, "costly": False, "beside": False, "to": "stdout"}
         self.reader = self.tracer = self.debugger = None
         self.out = self.folder + "/out"
         for word in steps.split():
@@ -384,8 +397,9 @@ class Case:
     def start(self, messages, data):
         env = dict(os.environ, LIFECYCLE_CASE=self.folder, TMPDIR=self.folder + "/work")
         before, options, out = self.place(data)
-        if self.options["json"]:
-            options += ["-f", "json"]
+        for form in ("json", "perfetto", "otlp"):
+            if self.options[form]:
+                options += ["-f", form]
         if self.options["keep"]:
             options += ["--keep", "60s"]
         if self.options["costly"]:
@@ -429,6 +443,12 @@ class Case:
                 self.faults.append("the debugger does not end")
                 self.debugger.kill()
                 self.debugger.communicate()
+        elif step == "late":
+            wait_until(lambda: state_of(self.tracer) in ("", "Z") or self.btgen.poll() is not None)
+            end = time.monotonic() + PATIENCE
+            while self.btgen.poll() is None and time.monotonic() < end:
+                self.send("INT", "btgen")
+                time.sleep(0.0002)
         elif step == "over":
             self.end()
         elif step == "unread":
@@ -526,6 +546,10 @@ class Case:
         """A line that is not whole; too few of them."""
         if self.reader:
             self.reader.wait(PATIENCE)
+        if self.options["perfetto"] or self.options["otlp"]:
+            for line in [read(self.out)] if self.options["perfetto"] else read(self.out).splitlines():
+                json.loads(line)
+            return
         *lines, rest = read(self.out).split("\n")
         # KILL can be the end of a write() at the end of a page.
         if rest and not re.search("KILL:(btgen|group)", " ".join(self.steps)):
