@@ -156,7 +156,8 @@ _btgen_defines() {
 	done
 }
 
-# _btgen_scripts: btgen's own; files are readline's to quote
+# _btgen_scripts: btgen's own; files are readline's to quote. A name with a newline would be two, and one with controls (Unicode's for
+# the direction of text, too) drives the terminal, or hides what it is.
 _btgen_scripts() {
 	local file
 	compopt -o default
@@ -164,7 +165,8 @@ _btgen_scripts() {
 	while IFS= read -r file; do
 		COMPREPLY+=("${file#"$cut"}")
 		compopt -o filenames
-	done < <(compgen -f -X '!*.bt' -- "$cur" && compgen -d -- "$cur")
+	done < <({ compgen -f -X '*[[:cntrl:]]*' -- "$cur" | grep -a '\.bt$' && compgen -d -X '*[[:cntrl:]]*' -- "$cur"; } |
+		LC_ALL=C grep -av $'\xc2[\x80-\x9f]\\|\xd8\x9c\\|\xe2\x80[\x8e\x8f\xa8-\xae]\\|\xe2\x81[\xa6-\xa9]')
 }
 
 # _btgen_value NAME: a value that --help calls that

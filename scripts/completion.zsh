@@ -11,7 +11,7 @@ how=(${=got[1]})
 [[ $PREFIX != --*=* ]] || compset -P '*='
 for line in "${(@)got[2,-1]}"; do
 	found+=("${line%%$'\t'*}")
-	shown+=("${(r:26:)found[-1]} ${line#*$'\t'}")
+	shown+=("${(r:26:)${(V)found[-1]}} ${(V)line#*$'\t'}") # (V): a name of a stranger's may drive the terminal
 done
 [[ -z $how[(r)nospace] && $found[1] != */ ]] || more=(-S '')
 if ((#found)); then

@@ -26,6 +26,8 @@ BUCKET = re.compile(r"^@(\w+)_buckets\[(.*), (-?\d+), (-?\d+)\]: (\d+)$")
 COUNT = re.compile(r"^@(\w+)_stats\[(.*)\]: (?:\{ \.count = |count )(\d+), \.?average")
 MOST = re.compile(r"^@(\w+)_max\[(.*)\]: (-?\d+)$")
 POINTS = ((50, "p50"), (99, "p99"), (99.9, "p99.9"))
+# What drives a terminal or cannot be seen there, and bytes that are not UTF-8
+HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f\udc80-\udcff]")
 # Lines held back at most while a report is read: its end is another report's beginning, or the end of input.
 MAX_HELD = 100000
 
@@ -94,6 +96,13 @@ class Report:
                 yield ""
 
 
+def show(line):
+    """Prints it; on a terminal with \\xNN for what would drive that, as bpftrace.sh does."""
+    if sys.stdout.isatty():
+        line = HIDDEN.sub(lambda m: "".join(f"\\x{byte:02x}" for byte in m[0].encode(errors="surrogateescape")), line)
+    print(line)
+
+
 def main(argv):
     width, bars = 40, True
     args = argv[1:]
@@ -120,9 +129,9 @@ def main(argv):
     def flush():
         nonlocal report, held
         for line in report.lines(width, bars):
-            print(line)
-        if held:
-            print("\n".join(held))
+            show(line)
+        for line in held:
+            show(line)
         sys.stdout.flush()
         report, held = Report(), []
 
@@ -135,7 +144,8 @@ def main(argv):
             if report.maps or line.startswith("@"):
                 held.append(line)
             elif line or held:
-                print(line, flush=True)
+                show(line)
+                sys.stdout.flush()
         if len(held) > MAX_HELD:
             flush()
     flush()

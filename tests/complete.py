@@ -4,8 +4,8 @@
     tests/complete.py bash COMPLETION.bash <lines
     tests/complete.py zsh FOLDER <lines         the folder has the function
 
-In a line <TAB> is that key, and in bash <ALL> the one that inserts all completions. The line is not run. The shell starts in the
-current folder.
+In a line <TAB> is that key, in bash <ALL> the one that inserts all completions, and <LIST> the one that lists them: then what the
+terminal gets is printed, with \\xNN. The line is not run. The shell starts in the current folder.
 """
 import os
 import pty
@@ -20,6 +20,7 @@ bind 'set bell-style none'
 bind 'set completion-query-items 0'
 bind 'set page-completions off'
 bind '"\\C-xa": insert-completions'
+bind '"\\C-xl": possible-completions'
 show() { printf '\\n\\001%s\\002' "$READLINE_LINE"; READLINE_LINE= READLINE_POINT=0; }
 bind -x '"\\C-xs": show'
 . SOURCE
@@ -31,6 +32,7 @@ autoload -U compinit && compinit -u -D
 show() { print -rn -- $'\\n\\001'"$BUFFER"$'\\002'; BUFFER=; }
 zle -N show
 bindkey '^Xs' show
+bindkey '^Xl' list-choices
 """
 SHELLS = {"bash": (["bash", "--norc", "--noprofile", "-i"], BASH), "zsh": (["zsh", "-f", "-i"], ZSH)}
 
@@ -55,9 +57,13 @@ def main():
     os.write(fd, (setup.replace("SOURCE", source) + "stty cols 2000; printf '%s' re''ady\n").encode())
     read_until(fd, b"ready")
     for line in sys.stdin:
-        keys = line.rstrip("\n").replace("<TAB>", "\t").replace("<ALL>", "\x18a")
+        keys = line.rstrip("\n").replace("<TAB>", "\t").replace("<ALL>", "\x18a").replace("<LIST>", "\x18l")
         os.write(fd, keys.encode() + b"\x18s")
-        print(re.search(b"\x01(.*)\x02", read_until(fd, b"\x01.*\x02"), re.S)[1].decode().rstrip("\r\n") + "|", flush=True)
+        got = read_until(fd, b"\x01.*\x02")
+        if "<LIST>" in line:
+            print("".join(chr(c) if 31 < c < 127 else f"\\x{c:02x}" for c in got), flush=True)
+        else:
+            print(re.search(b"\x01(.*)\x02", got, re.S)[1].decode().rstrip("\r\n") + "|", flush=True)
     os.write(fd, b"\x04")
     os.close(fd)
     os.waitpid(pid, 0)

@@ -555,6 +555,18 @@ void strbuf_add_printable(struct strbuf *b, struct str s)
 	}
 }
 
+void strbuf_add_printable_lines(struct strbuf *b, struct str s)
+{
+	while (s.n) {
+		size_t n = 0;
+		while (n < s.n && s.p[n] != '\n' && s.p[n] != '\t')
+			n++;
+		strbuf_add_printable(b, str_slice(s, 0, n));
+		strbuf_adds(b, str_slice(s, n, 1));
+		s = str_from_offset(s, n + 1);
+	}
+}
+
 /** As UTF-16 has it (RFC 8259, section 7): beyond U+FFFF two of them. */
 static void add_json_control(struct strbuf *b, unsigned c)
 {

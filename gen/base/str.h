@@ -167,6 +167,8 @@ struct str strbuf_take(struct strbuf *b, struct arena *a);
  * on a terminal.
  */
 void strbuf_add_printable(struct strbuf *b, struct str s);
+/** The same for text that may have lines and columns: newlines and tabs stay. */
+void strbuf_add_printable_lines(struct strbuf *b, struct str s);
 /** Adds @s as a JSON string, quotes included; bytes that are not UTF-8 become U+FFFD. */
 void strbuf_add_json(struct strbuf *b, struct str s);
 /** The same; false, with nothing added, where @s is not UTF-8. */

@@ -126,7 +126,7 @@ static const char read_line[] =
     "usage() {\n"
     "\tcat <<END\n"
     "Usage: sh BUNDLE [OPTION]...\n"
-    "Trace every process of $file with bpftrace $version; ^C ends the trace.\n"
+    "Trace every process of $shown with bpftrace $version; ^C ends the trace.\n"
     "\n"
     "  -o FILE        write the data to FILE\n"
     "  -f text|json   the format of the data\n"
@@ -155,7 +155,7 @@ static const char read_line[] =
     "\t\tB*) misuse \"-B: unknown mode '$OPTARG': full, none or line\" ;;\n"
     "\t\tp- | p-0* | p-*[!0-9]*) misuse \"-p: '$OPTARG' is not a process ID\" ;;\n"
     "\t\tp-*) ! grep -qF \" $file (deleted)\" \"/proc/$OPTARG/maps\" 2>/dev/null ||\n"
-    "\t\t\trefuse \"process $OPTARG runs a $file that has been replaced: restart it\" ;;\n"
+    "\t\t\trefuse \"process $OPTARG runs a $shown that has been replaced: restart it\" ;;\n"
     "\t\t--no-warnings | --unsafe | --usdt-file-activation) ;;\n"
     "\t\t--*) misuse \"unknown option '--$OPTARG'\" ;;\n"
     "\t\t:-*) misuse \"option '-$OPTARG' needs a value\" ;;\n"
@@ -212,7 +212,7 @@ static void write_builds(struct arena *a, const struct expansion *x, size_t n, s
 	code_z(out, "builds() {\n");
 	for (size_t i = 0; i < n; i++) {
 		code_f(out, "\tprintf '%%s %%s\\n' %s ", build_id(a, &x[i]));
-		code_shell(out, x[i].files.list.v[0].open_path);
+		code_shell(out, str_printable(a, x[i].files.list.v[0].open_path));
 		code_z(out, "\n");
 	}
 	code_z(out, "}\nchoose() {\n");
@@ -229,11 +229,11 @@ static void write_builds(struct arena *a, const struct expansion *x, size_t n, s
 	}
 	if (n == 1)
 		code_f(out,
-		       "\trefuse \"$file is not the build that this script is for (build ID "
+		       "\trefuse \"$shown is not the build that this script is for (build ID "
 		       "%s)\"\n}\n",
 		       build_id(a, x));
 	else
-		code_z(out, "\trefuse \"$file is none of the builds that this script is for "
+		code_z(out, "\trefuse \"$shown is none of the builds that this script is for "
 			    "(--builds lists them)\"\n}\n");
 }
 
@@ -256,18 +256,20 @@ static void write_head(struct arena *a, const struct expand_request *req, const 
 		    "# Made by btgen bundle.\n"
 		    "file=");
 	code_shell(out, x->files.list.v[0].path);
+	code_z(out, "\nshown="); // in messages
+	code_shell(out, str_printable(a, x->files.list.v[0].path));
 	code_f(out, "\nversion=" DIALECT_FMT "\nbpftrace=${BPFTRACE:-bpftrace}\n",
 	       DIALECT_ARG(req->given.version));
 	write_builds(a, x, n, out);
 	code_z(out, read_line);
 	code_z(
 	    out,
-	    "[ -r \"$file\" ] || refuse \"there is no $file here\"\nchoose\n"
+	    "[ -r \"$file\" ] || refuse \"there is no $shown here\"\nchoose\n"
 	    "words() { LC_ALL=C tr '\\0' '\\n' <\"$file\"; }\n"
 	    "words | grep -q '\\.symtab$' || for name in $functions; do\n"
 	    "\twords | grep -q \"$name\\$\" ||\n"
 	    "\t\tprintf 'warning: %s is stripped: without a debug file it has no function %s\\n' "
-	    "\"$file\" \"$name\" >&2\n"
+	    "\"$shown\" \"$name\" >&2\n"
 	    "done\n");
 	code_f(out, "is=$(\"$bpftrace\" --version) || refuse \"$bpftrace cannot be run\"\n"
 		    "case $is in\n"

@@ -23,6 +23,7 @@
 #include "process/await.h"
 #include "run/bpftrace.h"
 #include "run/keep.h"
+#include "run/output.h"
 #include "run/ready.h"
 #include "run/run.h"
 #include "run/stop.h"
@@ -351,7 +352,8 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	how.has_percentiles = o->req.trace.start != NULL;
 	how.has_open_top = dialect_has_narrow_samples(version);
 	how.has_lost_lines = dialect_has_lost_lines(version);
-	how.render = (struct render){names, limit ? limit - 1 : 0, clock_offset()};
+	how.render = (struct render){names, limit ? limit - 1 : 0, clock_offset(),
+				     !how.json && output_is_terminal(cfg->out_path)};
 	how.trigger = trigger_of(o, x, &slow_ns);
 	how.sorts |= slow_ns != 0; // what takes long is from one record to the next
 	how.maps = x->bind.made->map_shapes.v;

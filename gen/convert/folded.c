@@ -47,19 +47,21 @@ static void free_folded(void *state)
 /** A frame: semicolons and control characters would be the format's, and read+35 is read. */
 static void add_frame(struct strbuf *out, struct str inside)
 {
-	strbuf_addz(out, out->n ? ";" : "");
-	size_t from = out->n;
-	jsonread_add_text(inside, out);
-	size_t n = out->n;
-	while (n > from && out->p[n - 1] >= '0' && out->p[n - 1] <= '9')
+	struct strbuf name = {0};
+	jsonread_add_text(inside, &name);
+	size_t n = name.n;
+	while (n && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
 		n--;
-	if (n > from + 1 && n < out->n && out->p[n - 1] == '+')
-		out->n = n - 1;
-	for (size_t i = from; i < out->n; i++)
-		if (out->p[i] == ';')
-			out->p[i] = ':';
-		else if ((unsigned char)out->p[i] < ' ' || out->p[i] == 127)
-			out->p[i] = ' ';
+	if (n > 1 && n < name.n && name.p[n - 1] == '+')
+		name.n = n - 1;
+	for (size_t i = 0; i < name.n; i++)
+		if (name.p[i] == ';')
+			name.p[i] = ':';
+		else if ((unsigned char)name.p[i] < ' ' || name.p[i] == 127)
+			name.p[i] = ' ';
+	strbuf_addz(out, out->n ? ";" : "");
+	strbuf_add_printable(out, strbuf_str(&name));
+	strbuf_fini(&name);
 }
 
 /** @stack: an array, the innermost function first. */

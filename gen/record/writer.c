@@ -346,6 +346,19 @@ static bool take_map_line(struct writer *w, struct str line)
 	return is_map;
 }
 
+/**
+ * What bpftrace prints itself, as of a map, cat() or system(): which part of it is a value's is not
+ * known. Valid until the next call.
+ */
+static struct str shown(struct writer *w, struct str text)
+{
+	if (!w->config.render.is_for_terminal)
+		return text;
+	strbuf_clear(&w->printable);
+	strbuf_add_printable_lines(&w->printable, text);
+	return strbuf_str(&w->printable);
+}
+
 /** A line of text, with names in it if it is a map's. */
 static struct str named(struct writer *w, struct str line)
 {
@@ -364,7 +377,7 @@ static struct str named(struct writer *w, struct str line)
 		return strbuf_str(&w->printable);
 	}
 	strbuf_addc(&w->text, '\n');
-	return strbuf_str(&w->text);
+	return shown(w, strbuf_str(&w->text));
 }
 
 // --- what the decoder finds
@@ -519,7 +532,7 @@ static void put_plain(struct writer *w, struct str line, bool ends_part)
 	if (map_name(line).n && !ends_part)
 		limit_blank_lines(w);
 	add_blank_lines(w);
-	strbuf_adds(w->out, ends_part ? line : named(w, line));
+	strbuf_adds(w->out, ends_part ? shown(w, line) : named(w, line));
 	if (ends_part)
 		strbuf_addc(w->out, '\n');
 }
@@ -583,7 +596,7 @@ static void on_line(void *ctx, struct str line)
 	if (!line.n && !ends_part && !joined_has(&w->joined, r))
 		return;
 	strbuf_clear(&w->text);
-	strbuf_adds(&w->text, line);
+	strbuf_adds(&w->text, shown(w, line));
 	strbuf_addc(&w->text, '\n');
 	joined_add(&w->joined, r, strbuf_str(&w->text));
 }
@@ -593,6 +606,7 @@ static void on_part(void *ctx, struct str text)
 	struct writer *w = ctx;
 	w->in_part = w->has_data = true;
 	add_blank_lines(w);
+	text = shown(w, text);
 	if (is_plain(w)) {
 		strbuf_adds(w->out, text);
 		return;

@@ -72,6 +72,20 @@ bool output_open(struct arena *a, struct diag *d, const char *path,
 	return diag_error(d, NULL, "-o: cannot write %s: %s", path, strerror(errno));
 }
 
+bool output_is_terminal(const char *path)
+{
+	struct stat st;
+	if (!path)
+		return isatty(STDOUT_FILENO);
+	if (stat(path, &st) != 0 || !S_ISCHR(st.st_mode))
+		return false; // a FIFO's reader would see an end
+	int fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	bool is = fd >= 0 && isatty(fd);
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 static bool begin(struct diag *d, struct output *o)
 {
 	struct stat st;

@@ -48,6 +48,8 @@ bool output_share_new(struct output_share *ret);
  */
 bool output_open(struct arena *a, struct diag *d, const char *path,
 		 const struct output_share *share, struct output *ret);
+/** Is @path (NULL for stdout) a terminal? */
+bool output_is_terminal(const char *path);
 /** The file is wanted now: empties or makes it, or goes on behind what is there. */
 bool output_begin(struct diag *d, struct output *o);
 /**

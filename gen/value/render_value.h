@@ -17,6 +17,7 @@ struct render {
 	struct codename *names; /**< of the process; NULL: addresses of functions are numbers */
 	size_t longest; /**< bytes of the longest string that bpftrace can hold; 0: not known */
 	int64_t offset; /**< CLOCK_REALTIME - CLOCK_BOOTTIME in ns */
+	bool is_for_terminal; /**< what is not the script's own text has no control characters */
 };
 
 /** Makes of what stands in @out from @start on what printf("%-20.3s") has of it: @how is "-20.3". */

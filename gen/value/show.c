@@ -768,6 +768,19 @@ void value_json(const struct render *how, const struct value *v, struct value_da
 	show_data(&(struct walk){.how = how, .value = v, .style = style, .j = j}, d);
 }
 
+/** What a value is that the program has, not the script: a terminal would obey what is in it. */
+static void escape(const struct render *how, const struct value *v, size_t start,
+		   struct strbuf *out)
+{
+	struct strbuf text = {0};
+	if (!how->is_for_terminal || v->how == VALUE_LITERAL || v->how == VALUE_TIME)
+		return;
+	strbuf_add_printable_lines(&text, str_from_offset(strbuf_str(out), start));
+	out->n = start;
+	strbuf_adds(out, strbuf_str(&text));
+	strbuf_fini(&text);
+}
+
 void value_format(const struct render *how, const struct value_conversion *c, const struct value *v,
 		  struct value_data d, struct strbuf *out)
 {
@@ -775,11 +788,15 @@ void value_format(const struct render *how, const struct value_conversion *c, co
 	bool is_digits = c->letter && c->letter != 's' && c->letter != 'r';
 	if (is_digits && value_is_number(v) && !value_is_real(v)) {
 		render_number(c->how, c->letter, c->bits, *d.numbers, out);
+		if (c->letter == 'c')
+			escape(how, v, start, out);
 		return;
 	}
 	value_text(how, v, d, VALUE_RAW, out);
 	render_lay_out(c->how, start, out);
-	if (value_is_cut(how, v, d) && out->n - start >= d.texts->n) // no %.8s
+	bool is_cut = value_is_cut(how, v, d) && out->n - start >= d.texts->n; // no %.8s
+	escape(how, v, start, out);
+	if (is_cut)
 		strbuf_addz(out, "...");
 }
 

@@ -76,6 +76,10 @@ is $? 0 "-x with a directory: the programs in it are builds of one"
 is "$(BPFTRACE=/none sh "$tmp/all.sh" --builds)" "$(for n in 1 2 3 4 5 6 7 8; do
 	printf '%s %s\n' "$(readelf -n "$tmp/builds/app-1.$n" | sed -n 's/.*Build ID: //p')" "$tmp/builds/app-1.$n"
 done)" "--builds lists them"
+esc=$tmp/$'esc \e[2J'
+mkdir "$esc" && cp "$tmp/builds/app-1.1" "$esc/"$'app\e]0;x\a'
+"$btgen" bundle --for 0.17 -x "$esc/"$'app\e]0;x\a' -x "$tmp/builds/app-1.2" --at "$tmp/installed" -e "$script" -o "$tmp/esc.sh"
+is "$? $(BPFTRACE=/none sh "$tmp/esc.sh" --builds | sed -n "1s|.* $tmp/||p")" '0 esc \x1b[2J/app\x1b]0;x\x07' "... with a stranger's name made printable"
 # a bpftrace that prints its program
 printf '%s\n' '#!/bin/sh' '[ "$1" != --version ] || exec echo bpftrace v0.17.0' 'cat "$1"' >"$tmp/bpftrace"
 for n in 1 4 7 8; do

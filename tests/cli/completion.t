@@ -111,6 +111,21 @@ typed_in() {
 typed_in bash "$tmp/opt/share/bash-completion/completions/btgen"
 typed_in zsh "$tmp/opt/share/zsh/site-functions"
 
+# What a terminal gets of strangers' names
+mkdir "$tmp/strange" "$tmp/strange/"$'x\e[2Jfolder'
+touch "$tmp/strange/"{plain,$'x\e[2J',$'x\001',$'x\xe2\x80\xae',$'x\xc2\x9b',$'x\nQy'}.bt
+listed_in() {
+	local got
+	if ! command -v "$1" >/dev/null; then
+		skip "names in $1" "no $1"
+		return
+	fi
+	got=$(cd "$tmp/strange" && echo 'bpftrace.sh 1 <LIST>' | timeout 120 "$top/tests/complete.py" "$@" | sed 's/.*<LIST>//')
+	is "$(grep -o 'plain\.bt' <<<"$got") $(grep -oE '\\x1b\[2J|[xy]\\x01|\\xe2|\\xc2|Qy\.bt' <<<"$got")" "plain.bt " "$1: a file whose name would drive the terminal is not offered"
+}
+listed_in bash "$tmp/opt/share/bash-completion/completions/btgen"
+listed_in zsh "$tmp/opt/share/zsh/site-functions"
+
 # fish LINE WORD[<tab>HELP]... CLAIM: it has a command for what it would show
 fish() {
 	is "$(command fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$tmp/opt/share/fish/vendor_completions.d/btgen.fish" "$1" 2>&1)" \

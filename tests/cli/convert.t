@@ -297,12 +297,13 @@ print(json.dumps({"map": "@off", "entries": [
     {"key": ["app", ["read+35", "work+1", "main+0x"]], "value": 7},
     {"key": ["app", ["read+99", "work+2", "main+0x"]], "value": 5},
     {"key": ["a;b\n", ["f<int, x>(char)+1"]], "value": "9007199254740993"},
-    {"key": ["none", []], "value": 3}, {"key": ["app"], "value": 2}]}))
+    {"key": ["none", []], "value": 3}, {"key": ["app"], "value": 2}, {"key": ["z", ["\u202egnp.\u009b"]], "value": 1}]}))
 END
 "$btgen" convert -f folded stacks.json >out
 is "$? $(cat out)" "0 app;main+0x;work;read 12
 a:b ;f<int, x>(char) 9007199254740993
-none 3" "stacks, the outermost first, offsets left out, equal ones added up"
+none 3
+z;\xe2\x80\xaegnp.\xc2\x9b 1" "stacks, the outermost first, offsets left out, equal ones added up, names printable"
 {
 	cat stacks.json
 	echo '{"map": "@again", "entries": [{"key": [["f+1"]], "stats": {"count": 2, "average": 4, "total": 8}}]}'

@@ -79,4 +79,13 @@ ok "p50, p99 and p99.9 enclose the exact values within 1/16" python3 "$tmp/oracl
 is "$? $(head -n 1 "$tmp/err")" "2 percentiles.py: error: '--nonsense' is not understood" "a wrong option is status 2, one line"
 printf '@us_buckets[1, 4, 8]: 2\n\377\n@x: 1\n' | "$percentiles" -n >"$tmp/out"
 is "$(od -An -c "$tmp/out" | tr -d ' \n')" '@us[1]:count2,p504-7,p994-7,p99.94-7\n377\n@x:1\n' "bytes that are no text pass as they are"
+
+# Names of strangers in what these two print
+printf '@n[\033[2J\377\342\200\256\303\244]: 1\n' >"$tmp/named"
+printf '1 add qpair=0x10 qid=1 thread=t\n2 connect qpair=0x10 hostnqn=\033[2J\377\342\200\256\302\233\303\244\n' >"$tmp/events"
+# shellcheck disable=SC2016
+is "$("$top/tests/on_terminal.py" sh -c '"$0" <"$1"; "$2" "$3"' "$percentiles" "$tmp/named" "$top/scripts/qpair-lifetime" "$tmp/events")" \
+	'@n[\x1b[2J\xff\xe2\x80\xaeä]: 1
+from 0 to - lasted -: qpair 0x10 qid 1 thread t hostnqn \x1b[2J\xff\xe2\x80\xae\xc2\x9bä' "a terminal gets what is printable, of queue pairs, too"
+is "$("$percentiles" <"$tmp/named" | cmp - "$tmp/named") $("$top/scripts/qpair-lifetime" "$tmp/events" | grep -ac $'hostnqn \033\\[2J\377\342\200\256\302\233\303\244')" " 1" "... and a pipe the bytes"
 done_testing
