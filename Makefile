@@ -286,7 +286,7 @@ reverse = $(if $(1),$(call reverse,$(wordlist 2,$(words $(1)),$(1))) $(firstword
 way = $(shell realpath -ms --relative-to=$(1) $(2))
 # $(call fill,FILE,FOLDER): without a .in, and with what only this Makefile knows; a page's footer has the version, too
 fill = sed 's|@PREFIX@|$(prefix)|; s|@INCLUDEDIR@|$(patsubst $(prefix)/%,$${prefix}/%,$(includedir))|; s|@VERSION@|$(VERSION)|; \
-	s|@INCLUDE@|$(call way,$(cmakedir),$(includedir))|; s|@BIN@|$(call way,$(cmakedir),$(bindir))|; s|^\.Os btgen$$|& $(VERSION)|' $(1) | \
+	s|@INCLUDE@|$(call way,$(cmakedir),$(includedir))|; s|^\.Os btgen$$|& $(VERSION)|' $(1) | \
 	install -m 644 /dev/stdin $(call dest,$(2)/$(notdir $(1:.in=)))
 
 # btgen and btgen-report find their files by the way from their own directory, so that a tree can be moved.
