@@ -244,6 +244,10 @@ static enum diag_level level_of(const struct diag *d, const char *name, enum dia
 bool diag_report(struct diag *d, enum diag_level level, const char *name,
 		 const struct diag_place *at, const char *fmt, ...)
 {
+	if (d->warns) {
+		level = level == DIAG_ERROR ? DIAG_WARNING : level;
+		d = d->warns;
+	}
 	if (name)
 		level = level_of(d, name, level);
 	else if (level == DIAG_WARNING && d->is_strict)

@@ -89,6 +89,7 @@ struct diag {
 	bool in_json; /**< one of them is open, for notes */
 	struct diag_once *once;		 /**< of one place the same is said once; or NULL */
 	struct diag_log *log;		 /**< messages are kept there instead, or NULL */
+	struct diag *warns;		 /**< messages are its, errors as warnings; or NULL */
 	const char *const *for_versions; /**< of bpftrace, for which the next message is; or NULL */
 	size_t n_versions;
 	bool is_for_all; /**< these are all that were asked about: the message does not say so */

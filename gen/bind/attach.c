@@ -42,6 +42,7 @@ static bool report_no_probe(const struct bind *b, const struct token *at, struct
 			  STR_ARG(near->provider), STR_ARG(near->name));
 	else if (!known)
 		bind_note_no_probes(b);
+	targetfiles_note_skips(b->given->files);
 	return false;
 }
 

@@ -118,6 +118,7 @@ static bool report_no_function(struct attaching *w)
 		debugfile_note_stripped(first);
 	if (near.n)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
+	targetfiles_note_skips(b->given->files);
 	return false;
 }
 

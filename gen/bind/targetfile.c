@@ -44,6 +44,27 @@ void targetfiles_close(struct targetfiles *s)
 		binary_close(&s->list.v[i].bin);
 }
 
+void targetfiles_note_skips(struct targetfiles *s)
+{
+	enum { SHOWN = 3 };
+	struct map seen = {0};
+	struct str names = STR("");
+	size_t n = 0;
+	vec_each(const struct targetfile, tf, &s->list) {
+		if (!tf->is_no_elf || !map_add(s->arena, &seen, tf->mapped->mapped_as))
+			continue;
+		if (n++ < SHOWN)
+			names = str_printf(s->arena, STR_FMT "%s" STR_FMT, STR_ARG(names),
+					   n > 1 ? ", " : "", STR_ARG(tf->mapped->mapped_as));
+	}
+	if (!n || s->skips_noted)
+		return;
+	s->skips_noted = true;
+	diag_note(s->diag, NULL, "not searched: " STR_FMT "%s (mapped by the process, but not ELF)",
+		  STR_ARG(names),
+		  n > SHOWN ? arena_printf(s->arena, " and %zu more", n - SHOWN) : "");
+}
+
 struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
 {
 	if (tf->tried)
@@ -61,6 +82,8 @@ struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf)
 		img_open(s->arena, s->diag, str_dup(s->arena, tf->open_path), tf->path, &img);
 	if (img)
 		binary_init(&tf->bin, img);
+	else
+		tf->is_no_elf = tf->mapped && !img_is_elf(str_dup(s->arena, tf->open_path));
 	return img;
 }
 

@@ -18,7 +18,8 @@ struct targetfile {
 	struct str open_path;
 	struct binary bin; /**< not open until targetfile_open() */
 	struct sdt_list probes;
-	bool is_named; /**< by the script: the process has not mapped it, yet */
+	bool is_named;	/**< by the script: the process has not mapped it, yet */
+	bool is_no_elf; /**< nor has it probes: found when it was to be opened */
 	bool tried, have_probes;
 };
 
@@ -32,6 +33,7 @@ struct targetfiles {
 	VEC(struct targetfile) list;
 	struct skipped skipped; /**< what a script or -t asks for and does not get */
 	unsigned n_missing;	/**< errors about probes or functions that none of them has */
+	bool skips_noted;	/**< targetfiles_note_skips() has been called */
 };
 
 /** The files of @proc. */
@@ -43,6 +45,8 @@ bool targetfiles_of_file(struct arena *a, struct diag *d, const char *path,
 /** Adds the file @path, which the process may load later; nothing where it is no ELF file. */
 void targetfiles_add_named(struct targetfiles *s, struct str path);
 void targetfiles_close(struct targetfiles *s);
+/** A note that names the mapped files which were asked for a name and are no ELF files; once. */
+void targetfiles_note_skips(struct targetfiles *s);
 
 /** The file opened, or NULL when it cannot be read (reported once, as a warning for a library). */
 struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf);

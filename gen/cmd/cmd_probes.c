@@ -85,11 +85,10 @@ static void add_process(struct listing *l, int pid)
 		return;
 	l->n_processes++;
 	vec_each(const struct proc_file, f, &p->files) {
-		const char *path = str_dup(l->arena, f->open_path);
 		if (!f->open_path.n)
 			diag_warning(l->diag, diag_at({.file = f->path}),
 				     "this file of process %d cannot be opened", pid);
-		else if (img_is_elf(path) && (img = proc_open_image(l->arena, l->diag, p, f)))
+		else if ((img = proc_open_image(l->arena, l->diag, p, f)))
 			add_file(l, img, p, f);
 	}
 	if (!proc_is_same(p))

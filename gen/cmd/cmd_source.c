@@ -34,9 +34,10 @@ static bool add_process(struct cmd_source *s, int pid)
 		if (!f->open_path.n)
 			continue;
 		struct img *img = proc_open_image(s->arena, s->diag, s->proc, f);
-		if (!img)
+		if (img)
+			add_image(s, img);
+		else if (f == s->proc->files.v)
 			return false;
-		add_image(s, img);
 	}
 	return true;
 }

@@ -589,7 +589,9 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	d->is_strict = req->strict;
 	d->is_forced = req->forced;
 	bool good = make_program(a, d, req, x);
-	d->is_strict = d->is_forced = false;	  // what bpftrace says is its own
+	d->is_strict = d->is_forced = false; // what bpftrace says is its own
+	if (good && req->given.verbose)
+		targetfiles_note_skips(&x->files);
 	if (good || trace_is_wanted(&req->trace)) // a script's error says why
 		expand_report_skipped(a, d, req->given.version, x, good);
 	return good;

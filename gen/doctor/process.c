@@ -163,7 +163,7 @@ static void examine_files(struct examination *x)
 		if (!f->open_path.n)
 			finding_add(x->out, FINDING_WARNING, "file", NULL,
 				    STR_FMT " of the process cannot be opened", STR_ARG(f->path));
-		else if (img_is_elf(str_dup(x->out->arena, f->open_path)))
+		else
 			examine_file(x, f);
 	}
 	if (!x->n_probes)

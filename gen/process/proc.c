@@ -590,7 +590,16 @@ struct img *proc_open_image(struct arena *a, struct diag *d, const struct proc *
 			    const struct proc_file *f)
 {
 	struct img *img;
-	if (!img_open(a, d, str_dup(a, f->open_path), str_copy(a, f->path), &img))
+	const char *path = str_dup(a, f->open_path);
+	if (f != p->files.v) {
+		// What a just-in-time compiler writes its code into has no probes.
+		if (!img_is_elf(path))
+			return NULL;
+		struct diag *mild = arena_new(a, struct diag);
+		*mild = (struct diag){.warns = d};
+		d = mild;
+	}
+	if (!img_open(a, d, path, str_copy(a, f->path), &img))
 		return NULL;
 	if (!f->host_path.n)
 		img_set_root(img, p->root, f->path);

@@ -154,8 +154,9 @@ size_t proc_parents_first(const char *procfs, int *pids, size_t n);
  */
 int *proc_find_named(struct arena *a, const char *procfs, const char *name, size_t *n);
 /**
- * Opens @f of @p, for the caller to close; NULL with an error when it cannot be read. Debug files of
- * a process that lives in another file system are looked for there.
+ * Opens @f of @p, for the caller to close; NULL when it cannot be read: with an error for the executable, a
+ * warning for another ELF file. What begins as no ELF file does (shared memory, a memfd, PE) is NULL without a
+ * message. Debug files of a process that lives in another file system are looked for there.
  */
 struct img *proc_open_image(struct arena *a, struct diag *d, const struct proc *p,
 			    const struct proc_file *f);

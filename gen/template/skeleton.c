@@ -227,6 +227,7 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	if (near)
 		diag_note(sk->diag, NULL, "did you mean '" STR_FMT ":" STR_FMT "'?",
 			  STR_ARG(near->provider), STR_ARG(near->name));
+	targetfiles_note_skips(sk->files);
 	return false;
 }
 

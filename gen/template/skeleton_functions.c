@@ -354,6 +354,7 @@ static bool report_none(struct finder *f, struct str pattern)
 			  : f->is_return ? "uretprobe:"
 					 : "uprobe:",
 			  STR_ARG(near));
+	targetfiles_note_skips(files);
 	return false;
 }
 
