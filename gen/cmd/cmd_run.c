@@ -15,6 +15,7 @@
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "value/codename.h"
+#include "value/perfmap.h"
 #include "convert/capture.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
@@ -384,6 +385,23 @@ static bool check_trigger(struct diag *d, const struct run_options *o, const str
 			  trigger);
 }
 
+/**
+ * bpftrace reads the perf maps of the processes for names, and up to 0.23 that of its -p to attach to USDT
+ * probes.
+ */
+static bool check_perf_maps(struct arena *a, struct diag *d, const struct run_options *o,
+			    const struct run_config *cfg)
+{
+	bool shows_names =
+	    str_contains(cfg->program, STR("ustack")) || str_contains(cfg->program, STR("usym"));
+	bool good = true;
+	if (!shows_names && (!cfg->pass_pid || dialect_has_libbpf_usdt(cfg->bpftrace->version)))
+		return true;
+	for (size_t i = 0; i < o->req.pids.n; i++)
+		good &= perfmap_check(a, d, o->req.pids.v[i], shows_names);
+	return good;
+}
+
 /** @share: as struct run_config has it. */
 static int trace(struct arena *a, struct diag *d, struct run_options *o, const struct bpftrace *bt,
 		 struct expansion *x, struct spawned *child, const struct output_share *share,
@@ -392,7 +410,8 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	struct run_config cfg = config_of(a, o, bt, x, child, series);
 	cfg.child = child->target ? child : NULL;
 	cfg.share = share;
-	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid) || !check_trigger(d, o, x))
+	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid) || !check_trigger(d, o, x) ||
+	    !check_perf_maps(a, d, o, &cfg))
 		return CMD_INPUT;
 	if (x->bind.found.has_gate && !o->req.raw && !o->can_gate)
 		diag_warning(d, NULL,

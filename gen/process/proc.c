@@ -147,6 +147,31 @@ struct str proc_status_value(struct str status, struct str key)
 	return STR("");
 }
 
+/** "NSpid:\t42\t1": one for each PID namespace that it is in, ours first. */
+static int ns_pid_of(struct str status, int pid)
+{
+	uint64_t last;
+	struct str text = str_last(proc_status_value(status, STR("NSpid:")), '\t');
+	return str_to_u64(text, &last) && last < INT32_MAX ? (int)last : pid;
+}
+
+int proc_ns_pid(struct arena *a, const char *procfs, int pid)
+{
+	struct str status;
+	proc_read(a, procfs, pid, "status", &status);
+	return ns_pid_of(status, pid);
+}
+
+uid_t proc_user(struct arena *a, const char *procfs, int pid)
+{
+	struct str status;
+	uint64_t last; // of "Uid:\t0\t0\t0\t0": real, effective, saved, of files
+	proc_read(a, procfs, pid, "status", &status);
+	return str_to_u64(str_last(proc_status_value(status, STR("Uid:")), '\t'), &last)
+		   ? (uid_t)last
+		   : (uid_t)-1;
+}
+
 static bool is_same_file(const char *path, const struct proc_file *f)
 {
 	struct stat st;
@@ -372,13 +397,11 @@ static bool look_up(struct proc *p)
 	    str_has_suffix(p->comm, STR("\n")))
 		p->comm.n--;
 
-	uint64_t tgid, ns_pid;
+	uint64_t tgid;
 	if (str_to_u64(proc_status_value(status, STR("Tgid:")), &tgid) && tgid != (uint64_t)p->pid)
 		return diag_error(p->diag, NULL, "%d is a thread of process %d: give that PID",
 				  p->pid, (int)tgid);
-	// "NSpid:\t42\t1": one for each PID namespace that it is in, ours first.
-	struct str last = str_last(proc_status_value(status, STR("NSpid:")), '\t');
-	p->ns_pid = str_to_u64(last, &ns_pid) && ns_pid < INT32_MAX ? (int)ns_pid : p->pid;
+	p->ns_pid = ns_pid_of(status, p->pid);
 	if (has_ended(st.state))
 		return diag_error(
 		    p->diag, NULL,

@@ -121,6 +121,10 @@ struct str proc_status_value(struct str status, struct str key);
  */
 struct str proc_namespace(struct arena *a, const char *procfs, int pid, const char *kind);
 
+/** Its PID in its own PID namespace; @pid where that is not known. */
+int proc_ns_pid(struct arena *a, const char *procfs, int pid);
+/** Who the files that it makes belong to: its file system uid; -1 when it is gone. */
+uid_t proc_user(struct arena *a, const char *procfs, int pid);
 /** Is there a process @pid? */
 bool proc_exists(const char *procfs, int pid);
 /** When it was started, in clock ticks after boot; 0: it is gone. */

@@ -34,7 +34,8 @@
 #define STUCK_MS 2000	    // when it has not been read for so long
 #define KEPT_MS 1000	    // a bpftrace that always has something to read is not waited for
 #define COST_LOOK_MS 1000
-#define COSTLY_LOOKS 3 // in a row: a burst is no reason to end
+#define SLOW_START_MS 30000 // a busy machine may take 10 s
+#define COSTLY_LOOKS 3	    // in a row: a burst is no reason to end
 
 /** One run. */
 struct runner {
@@ -64,6 +65,7 @@ struct runner {
 	bool is_targets_end;		 // it is over because the target is
 	uint64_t n_lost;		 // what the user was told of it all
 	unsigned long ready_at, over_at; // ms: the trace began, and its end; 0: not yet
+	unsigned long started_at;	 // ms: bpftrace was; 0: and that it takes long was said
 	struct keep *keep;		 // of --keep, or NULL
 	struct slow *slow;		 // says what wants it, or NULL
 	struct str heading;		 // what goes before what was kept
@@ -487,6 +489,17 @@ static void report_detaching(struct runner *r)
 			r->relay.n_probes == 1 ? "" : "s");
 }
 
+/** Says so when bpftrace does not get to its events, whatever it waits for. */
+static void report_slow_start(struct runner *r)
+{
+	if (!r->started_at || clock_ms() - r->started_at < SLOW_START_MS)
+		return;
+	r->started_at = 0;
+	progress_clear();
+	if (!r->cfg->quiet)
+		fprintf(stderr, "btgen: bpftrace (PID %d) has not attached yet\n", r->stop.pid);
+}
+
 /** Each second: a trace that was above its ceiling all the time is ended. */
 static void look_at_cost(struct runner *r)
 {
@@ -592,6 +605,8 @@ static void relay_until_end(struct runner *r)
 		}
 		if (!r->ready && is_attached(r))
 			become_ready(r);
+		if (!r->ready)
+			report_slow_start(r);
 		if (!r->ready)
 			progress_step("attaching", 0, 0);
 		else if (r->stop.is_begun)
@@ -877,6 +892,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 	if (start_bpftrace(a, d, cfg, &started)) {
 		begin_cost(&r); // while it compiles
 		stop_init(&r.stop, started.pid);
+		r.started_at = clock_ms();
 		r.out_pipe = started.out;
 		r.err_pipe = started.err;
 		relay_init(&r.relay, d, cfg->map, started.program_name);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -10,7 +11,10 @@ enum { MAX_BYTES = 64 << 20, MAX_ENTRIES = 1 << 20, MAX_NAME = 1024 };
 
 void perfmap_init(struct perfmap *m, struct diag *d, const struct proc *proc)
 {
-	*m = (struct perfmap){.diag = d, .proc = proc};
+	struct arena a = {0};
+	*m = (struct perfmap){
+	    .diag = d, .proc = proc, .user = proc_user(&a, proc->procfs, proc->pid)};
+	arena_fini(&a);
 }
 
 void perfmap_fini(struct perfmap *m)
@@ -21,10 +25,13 @@ void perfmap_fini(struct perfmap *m)
 /** All that was read is forgotten, and its memory is free. */
 static void forget(struct perfmap *m)
 {
-	bool was_said = m->was_said;
+	struct perfmap was = *m;
 	perfmap_fini(m);
-	perfmap_init(m, m->diag, m->proc);
-	m->was_said = was_said;
+	*m = (struct perfmap){.diag = was.diag,
+			      .proc = was.proc,
+			      .user = was.user,
+			      .was_said = was.was_said,
+			      .was_foreign = was.was_foreign};
 }
 
 /** Hexadecimal digits and a blank. */
@@ -81,6 +88,59 @@ static void report_full(struct perfmap *m, const char *path)
 	m->was_said = true;
 }
 
+/** As symbol__load_perf_map() of tools/perf has it. */
+static bool is_trusted(const struct stat *st, uid_t user)
+{
+	return st->st_uid == 0 || st->st_uid == user;
+}
+
+/** Are the names of the open file believed? Else that is said once. */
+static bool check_owner(struct perfmap *m, struct arena *a, int fd, const char *path)
+{
+	struct stat st;
+	if (proc_is_same(m->proc)) // a server may become another user
+		m->user = proc_user(a, m->proc->procfs, m->proc->pid);
+	if (fstat(fd, &st) != 0)
+		return false;
+	if (is_trusted(&st, m->user))
+		return true;
+	if (!m->was_foreign)
+		diag_warning(m->diag, NULL,
+			     "%s is not read: it belongs to uid %u, neither root nor the user of "
+			     "process %d",
+			     path, (unsigned)st.st_uid, m->proc->pid);
+	m->was_foreign = true;
+	return false;
+}
+
+bool perfmap_check(struct arena *a, struct diag *d, int pid, bool shows_names)
+{
+	const char *const paths[] = {
+	    arena_printf(a, "%s/%d/root/tmp/perf-%d.map", PROCFS, pid, proc_ns_pid(a, PROCFS, pid)),
+	    arena_printf(a, "/tmp/perf-%d.map", pid),
+	};
+	uid_t user = proc_user(a, PROCFS, pid);
+	struct stat st, last = {0};
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (stat(paths[i], &st) != 0 ||
+		    (st.st_dev == last.st_dev && st.st_ino == last.st_ino))
+			continue;
+		last = st;
+		if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
+			return diag_error(
+			    d, NULL,
+			    "%s is not a regular file, so bpftrace, which reads it for names of "
+			    "process %d, may hang (it belongs to uid %u): remove it",
+			    paths[i], pid, (unsigned)st.st_uid);
+		if (shows_names && S_ISREG(st.st_mode) && !is_trusted(&st, user))
+			diag_warning(d, NULL,
+				     "%s, from which bpftrace takes names of process %d, belongs "
+				     "to uid %u, neither root nor the user of that process",
+				     paths[i], pid, (unsigned)st.st_uid);
+	}
+	return true;
+}
+
 void perfmap_read(struct perfmap *m)
 {
 	struct arena a = {0};
@@ -88,6 +148,10 @@ void perfmap_read(struct perfmap *m)
 	const char *why;
 	const char *path = arena_printf(&a, "/tmp/perf-%d.map", m->proc->ns_pid);
 	int fd = file_open(str_dup(&a, m->proc->root), path, &size, &why);
+	if (fd >= 0 && !check_owner(m, &a, fd, path)) {
+		close(fd);
+		fd = -1;
+	}
 	if (fd >= 0 && (size < m->done || !is_continued(m, fd)))
 		forget(m);
 	if (fd >= 0 && size > m->done && !m->is_full) {

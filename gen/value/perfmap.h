@@ -6,6 +6,9 @@
  * --perf-basic-prof) adds a line for each function: address and size in hexadecimal, a name that may have blanks. The PID and
  * the directory are those of the process's own namespaces. Format:
  * tools/perf/Documentation/jit-interface.txt of Linux.
+ *
+ * Anybody may put a file of that name into /tmp. As perf does it, only root's and those of the process's own user are
+ * believed.
  */
 #ifndef VALUE_PERFMAP_H
 #define VALUE_PERFMAP_H
@@ -24,10 +27,12 @@ struct perfmap {
 	    names; /**< its own: the process may write the file anew as often as it likes */
 	struct diag *diag;
 	const struct proc *proc;
-	bool is_full;	/**< no more is read until it is written anew */
-	bool was_said;	/**< that it is */
-	uint64_t done;	/**< bytes of the file that were read */
-	char tail[256]; /**< the last n_tail of them: others there are another file */
+	uid_t user;	  /**< of the process, the last that is known */
+	bool is_full;	  /**< no more is read until it is written anew */
+	bool was_said;	  /**< that it is */
+	bool was_foreign; /**< and that is said */
+	uint64_t done;	  /**< bytes of the file that were read */
+	char tail[256];	  /**< the last n_tail of them: others there are another file */
 	size_t n_tail;
 	VEC(struct perfmap_entry) entries;
 };
@@ -40,6 +45,11 @@ void perfmap_fini(struct perfmap *m);
  * more than 64 MiB or 2^20 functions the first ones have names, which is said once.
  */
 void perfmap_read(struct perfmap *m);
+/**
+ * Before bpftrace reads the perf map of process @pid, in its own /tmp or ours: an error, and false, for what it would
+ * wait on for ever, such as a FIFO; with @shows_names a warning for one that is not to be believed.
+ */
+bool perfmap_check(struct arena *a, struct diag *d, int pid, bool shows_names);
 /** The function at @addr that was added last, valid until perfmap_read(); empty when there is none. */
 struct str perfmap_find(const struct perfmap *m, uint64_t addr);
 

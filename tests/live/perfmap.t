@@ -86,4 +86,81 @@ is "$(warnings)" 1 "... of which it warns once"
 live_quit
 live_wait
 is $live_rc 0 "the trace ends with the program, status 0"
+
+# Anybody can put a file of that name into /tmp.
+command -v setpriv >/dev/null || { skip "a stranger's perf map" "no setpriv"; done_testing; }
+stranger=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+cat >"$tmp/other.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdio.h>
+__attribute__((noinline)) static void fire(void (*f)(void)) { USDT_PROBE(app, call, f); puts("fired"); fflush(stdout); }
+int main(void)
+{
+	char line[64];
+	while (fgets(line, sizeof line, stdin) && *line != 'q')
+		fire((void (*)(void))0x7f0000000000);
+}
+END
+gcc -O1 -g -I"$top/include" -o "$tmp/other" "$tmp/other.c" || exit 1
+live_start "$tmp/other"
+map=/tmp/perf-$live_pid.map
+is_new=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+[ "$is_new" -ge 24 ] && is_new=1 || is_new=0
+# fired OPTION...: a trace of one event, its status in $live_rc
+fired() {
+	live_trace -N 1 "$@" || { live_wait; return; }
+	live_say x
+	live_wait
+}
+"${stranger[@]}" sh -c "echo '7f0000000000 1000 strangers_lie' >$map"
+fired -t call "$live_pid"
+is "$live_rc $(grep -c lie "$tmp/trace") $(grep -c "warning: $map is not read: it belongs to uid 65534" "$tmp/messages")" "0 0 1" \
+	"another user's names are not believed, with a warning"
+fired "$live_pid" -e 'usdt:__EXE__:call { printf("%s\n", ustack()); }'
+is "$live_rc $(grep -c "warning: .*/tmp/perf-$live_pid.map, from which bpftrace takes names of process $live_pid, belongs to uid 65534" \
+	"$tmp/messages")" "0 1" "where bpftrace reads them, a warning names the file and the user"
+rm "$map"
+echo '7f0000000000 1000 roots_name' >"$map"
+fired -t call "$live_pid"
+is "$live_rc $(grep -c =roots_name "$tmp/trace") $(grep -c warning "$tmp/messages")" "0 1 0" "those of root are"
+rm "$map"
+"${stranger[@]}" mkfifo "$map"
+refused="error: .*/tmp/perf-$live_pid.map is not a regular file.*process $live_pid, may hang .it belongs to uid 65534.: remove it"
+fired -t call "$live_pid"
+if [ $is_new = 1 ]; then
+	is "$live_rc $(grep -c app:call "$tmp/trace")" "0 1" "a FIFO of that name keeps nobody from tracing"
+else
+	is "$live_rc $(grep -c "$refused" "$tmp/messages")" "1 1" "a FIFO of that name, on which bpftrace would hang, is an error"
+fi
+fired "$live_pid" -e 'usdt:__EXE__:call { @[ustack()] = count(); }'
+is "$live_rc $(grep -c "$refused" "$tmp/messages")" "1 1" "... also for stacks"
+live_quit
+rm "$map"
+
+# A process of that user has its own
+mkfifo "$tmp/in"
+chmod 755 "$tmp"
+"${stranger[@]}" "$tmp/other" <"$tmp/in" >/dev/null &
+live_pid=$!
+own $live_pid
+exec 8>"$tmp/in"
+wait_for 10 live_idle
+map=/tmp/perf-$live_pid.map
+"${stranger[@]}" sh -c "echo '7f0000000000 1000 own_name' >$map"
+fired -t call "$live_pid"
+is "$live_rc $(grep -c =own_name "$tmp/trace") $(grep -c warning "$tmp/messages")" "0 1 0" "and of its own user"
+rm "$map"
+exec 8>&-
+
+cat >"$tmp/late" <<END
+#!/bin/sh
+[ "\$1" = --version ] || sleep 31
+exec $(command -v "$bpftrace") "\$@"
+END
+chmod +x "$tmp/late"
+live_start "$tmp/other"
+fired --bpftrace "$tmp/late" -t call "$live_pid"
+is "$live_rc $(grep -c 'btgen: bpftrace (PID [0-9]*) has not attached yet' "$tmp/messages")" "0 1" \
+	"that bpftrace takes long to attach is said, once"
+live_quit
 done_testing
