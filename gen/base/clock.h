@@ -18,4 +18,9 @@ static inline unsigned long clock_ms(void)
 	return (unsigned long)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
+/** What the time namespace of this process adds to the host's CLOCK_BOOTTIME, in ns; mostly 0. */
+int64_t clock_namespace_offset(void);
+/** What nsecs of a probe is now, in ns: the host's CLOCK_BOOTTIME, in a time namespace, too. */
+int64_t clock_of_probes(void);
+
 #endif

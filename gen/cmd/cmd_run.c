@@ -103,7 +103,7 @@ static void note_others(struct diag *d, const struct expansion *x, size_t n)
 /** CLOCK_REALTIME - the clock of nsecs, in ns: that of all versions goes on while the machine sleeps. */
 static int64_t clock_offset(void)
 {
-	return clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	return clock_ns(CLOCK_REALTIME) - clock_of_probes();
 }
 
 /** "usdt:app:query", "uprobe:main", "interval:s:1": an attach point without its file. */
@@ -402,6 +402,18 @@ static bool check_perf_maps(struct arena *a, struct diag *d, const struct run_op
 	return good;
 }
 
+/** bpftrace makes wall times of strftime() out of its own clock, which in a time namespace is not that of the probes. */
+static void warn_of_strftime(struct diag *d, const struct run_config *cfg)
+{
+	int64_t offset = clock_namespace_offset();
+	if (offset && str_contains(cfg->program, STR("strftime(")))
+		diag_warning(
+		    d, NULL,
+		    "strftime() is wrong by %.3f s, because bpftrace runs in a time namespace: "
+		    "use --time wall, or trace from outside it",
+		    -(double)offset / 1e9);
+}
+
 /** @share: as struct run_config has it. */
 static int trace(struct arena *a, struct diag *d, struct run_options *o, const struct bpftrace *bt,
 		 struct expansion *x, struct spawned *child, const struct output_share *share,
@@ -417,6 +429,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 		diag_warning(d, NULL,
 			     "without CAP_BPF, btgen cannot start and stop all probes at once: "
 			     "while they are attached and detached, only some of them count");
+	warn_of_strftime(d, &cfg);
 	struct codename *names = NULL;
 	if (x->bind.made->names_code || (cfg.proc && prints_addresses(&x->bind)))
 		names = codename_open(a, d, x->proc);

@@ -22,7 +22,7 @@ void header_write(const struct header *h, struct strbuf *out)
 	struct stamp stamp = {.offset = h->offset};
 	struct json j = {.out = out};
 	gethostname(host, sizeof(host) - 1);
-	int64_t ns = clock_ns(CLOCK_BOOTTIME);
+	int64_t ns = clock_of_probes();
 	json_open(&j, NULL, '{');
 	json_open(&j, "capture", '{');
 	json_str(&j, "host", str_from(host));

@@ -700,7 +700,7 @@ void writer_idle(struct writer *w, struct strbuf *out)
 	end_map(w);
 	end_buckets(w);
 	w->in_strings = false;
-	int64_t settled = clock_ns(CLOCK_BOOTTIME) - STILL_COMING_NS; // as events have it
+	int64_t settled = clock_of_probes() - STILL_COMING_NS;
 	if (w->order)
 		order_flush(w->order, settled, out);
 	if (w->calls)
