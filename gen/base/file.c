@@ -10,8 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/** Root, who runs this, or who called sudo. A group of that number is the private one of a user. */
-static bool is_trusted(uint64_t id)
+bool file_is_own_user(uint64_t id)
 {
 	const char *sudo = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
 	uint64_t caller;
@@ -24,11 +23,12 @@ static const char *why_foreign(struct arena *a, const char *path, const char *wh
 	struct stat st;
 	if (stat(path, &st) != 0)
 		return NULL;
-	if (!is_trusted(st.st_uid))
+	if (!file_is_own_user(st.st_uid))
 		return arena_printf(a, "uid %u owns %s", (unsigned)st.st_uid, what);
 	if (st.st_mode & S_IWOTH)
 		return arena_printf(a, "everyone can write to %s", what);
-	if (st.st_mode & S_IWGRP && !is_trusted(st.st_gid))
+	// A group of that number is the private one of a user.
+	if (st.st_mode & S_IWGRP && !file_is_own_user(st.st_gid))
 		return arena_printf(a, "gid %u can write to %s", (unsigned)st.st_gid, what);
 	return NULL;
 }

@@ -39,6 +39,8 @@ bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
 /** Writes all of @text where @fd stands; false with errno. */
 bool file_write_all(int fd, struct str text);
 
+/** Is @id root's, or that of who runs this, or called sudo(8)? */
+bool file_is_own_user(uint64_t id);
 /**
  * How somebody else than root and the user can change @path, a file, or put another in its place:
  * "uid 1001 owns the directory". The user is who runs this, or called sudo(8). NULL: nobody can.

@@ -10,6 +10,7 @@
 
 #include "bind/attach.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/jobs.h"
 #include "base/json.h"
 #include "base/outfile.h"
@@ -231,6 +232,8 @@ struct series {
 	struct str build;	 /**< build-id of the last program, empty: none or unknown */
 	const char *note;	 /**< what is said of this build, or NULL */
 	struct str name;	 /**< of the program */
+	struct str path;	 /**< of the last one */
+	VEC(uid_t) users;	 /**< of all that were traced */
 	unsigned long long over; /**< ms: when -T is over, on the clock of clock_ms(); 0: never */
 	struct run_end end;
 };
@@ -513,6 +516,41 @@ static bool start_command(struct arena *a, struct diag *d, struct run_options *o
 	return good;
 }
 
+/** Those whose next process --follow takes for its own. */
+static void add_user(struct arena *a, struct series *s, uid_t user)
+{
+	if (user != (uid_t)-1 && !vec_any(const uid_t, u, &s->users, *u == user))
+		vec_push(a, &s->users, user);
+}
+
+/** "/tmp/app, of uid 1001", for a process of neither root nor who runs this, or called sudo(8); else NULL. */
+static const char *stranger_of(struct arena *a, const struct proc *p)
+{
+	uid_t uid = proc_uid(a, PROCFS, p->pid, PROC_UID_REAL);
+	if (uid == (uid_t)-1 || file_is_own_user(uid))
+		return NULL;
+	return arena_printf(a, STR_FMT ", of uid %u", STR_ARG(str_printable(a, p->files.v[0].path)),
+			    (unsigned)uid);
+}
+
+/** What the message says of a process that was found by its name: what the user did not choose. */
+static void note_process(struct arena *a, struct run_options *o, struct series *s,
+			 struct expansion *x)
+{
+	struct str was = s->build, path = x->proc ? x->proc->files.v[0].path : STR("");
+	const char *stranger = o->awaited && x->proc ? stranger_of(a, x->proc) : NULL;
+	s->build = build_of(a, x);
+	bool is_other = was.n && s->build.n && !str_eq(was, s->build);
+	bool has_moved = s->path.n && path.n && !str_eq(s->path, path);
+	s->note = is_other ? ", another build" : NULL;
+	if (stranger)
+		s->note = arena_printf(a, "%s: %s", s->note ? s->note : "", stranger);
+	else if (has_moved)
+		s->note = arena_printf(a, "%s: " STR_FMT, s->note ? s->note : "",
+				       STR_ARG(str_printable(a, path)));
+	s->path = str_copy(a, path);
+}
+
 static int expand_and_trace(struct arena *a, struct diag *d, struct run_options *o,
 			    const struct bpftrace *bt, struct series *series)
 {
@@ -523,17 +561,21 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct run_options 
 	// Of -t that is the script to go on from.
 	struct str shown =
 	    o->no_run && trace_is_wanted(&o->req.trace) ? x.script : strbuf_str(&x.program.text);
+	const char *stranger =
+	    !good && x.proc && (o->awaited || o->req.by_name) ? stranger_of(a, x.proc) : NULL;
+	if (stranger)
+		diag_note(d, NULL, "process %d runs %s", x.proc->pid, stranger);
+	for (size_t i = 0; i < o->req.pids.n; i++)
+		add_user(a, series, proc_uid(a, PROCFS, o->req.pids.v[i], PROC_UID_REAL));
 	if (good && o->no_run)
 		status = outfile_write(a, d, NULL, shown) ? CMD_OK : CMD_INPUT;
 	else if (good) {
 		if (!o->echo || outfile_write(a, d, NULL, strbuf_str(&x.program.text))) {
-			struct str was = series->build;
-			series->build = build_of(a, &x);
-			bool is_other = was.n && series->build.n && !str_eq(was, series->build);
-			series->note = is_other ? ", another build" : NULL;
+			note_process(a, o, series, &x);
 			status = trace(a, d, o, bt, &x, &child, NULL, series);
 		}
 	}
+	add_user(a, series, series->end.user);
 	if (x.proc) {
 		series->name = str_copy(a, proc_name(x.proc));
 		series->started = x.proc->start_time;
@@ -563,26 +605,86 @@ struct builds {
 	VEC(struct build) list;
 };
 
-/**
- * The processes given, by the file that they run. They are not one list where they run several builds of
- * one program: a file that was replaced while older processes go on, or each container's own.
- */
+/** The processes given, by the file that they run. */
 static void sort_by_build(struct builds *b, struct run_options *o)
 {
-	struct arena *a = b->arena;
 	int *pids = o->req.pids.v;
-	struct str name = o->req.pids.n ? proc_exe_name(a, PROCFS, pids[0]) : STR("");
 	for (size_t i = 0, n; i < o->req.pids.n; i += n) {
 		n = proc_same_exe_first(PROCFS, pids + i, o->req.pids.n - i);
-		if (!str_eq(proc_exe_name(a, PROCFS, pids[i]), name)) { // another program
-			b->list.n = 0;
-			return;
-		}
 		struct build build = {.options = *o};
 		build.options.req.pids.v = pids + i;
 		build.options.req.pids.n = n;
-		vec_push(a, &b->list, build);
+		vec_push(b->arena, &b->list, build);
 	}
+}
+
+/**
+ * They are one program of which several builds run: a file that was replaced while older processes go on, or
+ * each container's own.
+ */
+static bool is_one_program(struct builds *b)
+{
+	struct str name = STR("");
+	for (size_t i = 0; i < b->list.n; i++) {
+		int pid = b->list.v[i].options.req.pids.v[0];
+		struct str other = proc_exe_name(b->arena, PROCFS, pid);
+		if (i > 0 && !str_eq(other, name))
+			return false;
+		name = other;
+	}
+	return true;
+}
+
+/** Has it what the script traces? Other mistakes are the script's, and said later. */
+static bool has_probes(struct builds *b, struct build *build)
+{
+	struct diag_log log = {.arena = b->arena};
+	struct diag *d = b->diag;
+	unsigned n_before = d->n_errors;
+	struct run_options options = build->options;
+	d->log = &log;
+	d->n_errors = 0;
+	bool good = expand(b->arena, d, &options, &build->x);
+	bool lacks_names = !good && d->n_errors && d->n_errors == build->x.files.n_missing;
+	expand_close(&build->x);
+	build->x = (struct expansion){0};
+	d->log = NULL;
+	d->n_errors = n_before;
+	return !lacks_names;
+}
+
+/** Of those that were found by a name, which anybody can take, the ones without the probes are not meant. */
+static void skip_without_probes(struct builds *b, struct run_options *o)
+{
+	struct arena *a = b->arena;
+	bool *has = arena_array(a, bool, b->list.n);
+	size_t n_good = 0, kept = 0, n_pids = 0;
+	for (size_t i = 0; i < b->list.n; i++)
+		n_good += has[i] = has_probes(b, &b->list.v[i]);
+	if (!n_good || n_good == b->list.n)
+		return;
+	int *pids = arena_array(a, int, o->req.pids.n);
+	for (size_t i = 0; i < b->list.n; i++) {
+		struct build *build = &b->list.v[i];
+		int *own = build->options.req.pids.v;
+		size_t n = build->options.req.pids.n;
+		if (!has[i]) {
+			diag_warning(b->diag, NULL,
+				     "process %d%s is not traced: " STR_FMT
+				     " (uid %u) does not have the probes or functions",
+				     own[0], n > 1 ? arena_printf(a, " (and %zu more)", n - 1) : "",
+				     STR_ARG(proc_exe(a, PROCFS, own[0])),
+				     (unsigned)proc_uid(a, PROCFS, own[0], PROC_UID_REAL));
+			continue;
+		}
+		memcpy(pids + n_pids, own, n * sizeof(*own));
+		build->options.req.pids.v = pids + n_pids;
+		n_pids += n;
+		b->list.v[kept++] = *build;
+	}
+	b->list.n = kept;
+	o->req.pids.v = pids;
+	o->req.pids.n = n_pids;
 }
 
 /** The first bytes of the build ID, in hex; empty for none. */
@@ -715,7 +817,8 @@ static int trace_builds(struct builds *b)
  * Waits for the next processes of this name. A server's first one stands for its children, where one
  * was traced. Returns 0, the number of a signal that came, or SIGALRM at the end of -T.
  */
-static int await(struct arena *a, struct run_options *o, const struct series *s, const char *name)
+static int await(struct arena *a, struct diag *d, struct run_options *o, const struct series *s,
+		 const char *name)
 {
 	size_t n, n_before = o->req.pids.n;
 	int sig;
@@ -723,6 +826,9 @@ static int await(struct arena *a, struct run_options *o, const struct series *s,
 			       .after = s->started,
 			       .known = o->req.pids.v,
 			       .n_known = n_before,
+			       .users = s->users.v,
+			       .n_users = s->users.n,
+			       .diag = d,
 			       .deadline = s->over};
 	stop_signals(&what.signals);
 	if (!o->run.quiet)
@@ -734,6 +840,7 @@ static int await(struct arena *a, struct run_options *o, const struct series *s,
 	bool has_many = n_before > 1 || (n_before == 0 && !o->req.given.has_family);
 	size_t n_parents = proc_parents_first(PROCFS, found, n);
 	o->req.pids.n = 0;
+	o->req.by_name = true;
 	for (size_t i = 0; i < (has_many ? n : n_parents); i++)
 		vec_push(a, &o->req.pids, found[i]);
 	return 0;
@@ -789,14 +896,18 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	if (o->run.ready_file && !o->no_run &&
 	    !outfile_may_write(a, d, "--ready-file", o->run.ready_file))
 		return CMD_INPUT;
-	if (o->awaited && (sig = await(a, o, &s, o->awaited)))
+	if (o->awaited && (sig = await(a, d, o, &s, o->awaited)))
 		return 128 + sig;
 	s.name = o->awaited ? str_from(o->awaited) : STR("");
 	if (o->run.duration && o->follows)
 		s.over = clock_ms() + o->run.duration;
 	struct builds builds = {a, d, bt, o, {0}};
-	if (!o->no_run && !o->echo && !o->follows && !o->req.given.cgroup)
+	if (!o->req.given.cgroup)
 		sort_by_build(&builds, o);
+	if (builds.list.n > 1 && o->req.by_name)
+		skip_without_probes(&builds, o);
+	if (o->no_run || o->echo || o->follows || !is_one_program(&builds))
+		builds.list.n = 0;
 	if (builds.list.n > 1 && o->converts) {
 		diag_error(d, NULL,
 			   "several builds of the program are running, but -f %s handles one: use "
@@ -807,7 +918,7 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	if (builds.list.n > 1)
 		return trace_builds(&builds);
 	for (;;) {
-		s.end = (struct run_end){0};
+		s.end = (struct run_end){.user = (uid_t)-1};
 		status = expand_and_trace(a, d, o, bt, &s);
 		if (!o->follows || !s.end.is_gone || !s.name.n)
 			return status;
@@ -815,7 +926,7 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 			return status;
 		if (o->run.n_events)
 			o->run.n_events -= s.end.n_events;
-		if (await(a, o, &s, str_dup(a, s.name)))
+		if (await(a, d, o, &s, str_dup(a, s.name)))
 			return s.was_ready ? CMD_OK : status;
 		allow_end_between(s.was_ready);
 		if (s.was_ready) {

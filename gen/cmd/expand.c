@@ -45,6 +45,7 @@ bool expand_add_processes(struct expand_request *req, const char *word)
 		return req->pids.n > 0;
 	}
 	int *found = proc_find_named(req->arena, PROCFS, word, &n);
+	req->by_name |= n > 0;
 	for (size_t i = 0; i < n; i++)
 		add_pid(req, found[i]);
 	return n > 0;

@@ -27,6 +27,7 @@ struct expand_source {
 struct expand_request {
 	struct arena *arena; /**< of the lists */
 	VEC(int) pids;
+	bool by_name;		 /**< some of them: anybody can give a program the name */
 	const char *exe;	 /**< -x FILE, or NULL */
 	const char *at;		 /**< of `bundle`: where that is on the target; NULL: at FILE */
 	const char *cgroup_name; /**< --cgroup PATH, or NULL */

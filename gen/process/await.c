@@ -26,14 +26,60 @@ static bool is_known(const struct awaited *what, int pid)
 	return proc_start_time(PROCFS, pid) <= what->after;
 }
 
-static int *find(struct arena *a, const struct awaited *what, size_t *n)
+static bool has_user(struct arena *a, const struct awaited *what, int pid)
+{
+	uid_t uid = proc_uid(a, PROCFS, pid, PROC_UID_REAL);
+	bool is_one = uid == 0;
+	for (size_t i = 0; i < what->n_users; i++)
+		is_one |= uid == what->users[i] && uid != (uid_t)-1;
+	return is_one;
+}
+
+/** Anybody can give a program the name. A server's children may be of another user than it is. */
+static bool is_trusted(struct arena *a, const struct awaited *what, int pid)
+{
+	int parent = proc_parent(a, PROCFS, pid);
+	return !what->n_users || has_user(a, what, pid) ||
+	       (parent > 0 && has_user(a, what, parent) && proc_same_exe(PROCFS, parent, pid));
+}
+
+/** Each is reported once, and not all that somebody makes. */
+struct strangers {
+	int pids[5];
+	size_t n;
+};
+
+static void report_stranger(struct arena *a, const struct awaited *what, struct strangers *s,
+			    int pid)
+{
+	struct str exe = proc_exe(a, PROCFS, pid);
+	uid_t uid = proc_uid(a, PROCFS, pid, PROC_UID_REAL);
+	for (size_t i = 0; i < s->n; i++)
+		if (s->pids[i] == pid)
+			return;
+	if (uid == (uid_t)-1 || !exe.n || s->n == sizeof(s->pids) / sizeof(s->pids[0]))
+		return;
+	s->pids[s->n++] = pid;
+	diag_warning(what->diag, NULL,
+		     "process %d is not traced: it runs " STR_FMT
+		     " as uid %u, unlike the process before it",
+		     pid, STR_ARG(exe), (unsigned)uid);
+}
+
+static int *find(struct arena *a, const struct awaited *what, struct strangers *strangers,
+		 size_t *n)
 {
 	size_t n_all;
 	int *pids = proc_find_named(a, PROCFS, what->name, &n_all);
 	*n = 0;
-	for (size_t i = 0; i < n_all; i++)
-		if (!is_known(what, pids[i]))
+	for (size_t i = 0; i < n_all; i++) {
+		if (is_known(what, pids[i]))
+			continue;
+		if (is_trusted(a, what, pids[i]))
 			pids[(*n)++] = pids[i];
+		else
+			report_stranger(a, what, strangers, pids[i]);
+	}
 	return pids;
 }
 
@@ -63,15 +109,16 @@ int *await_process(struct arena *a, const struct awaited *what, size_t *n, int *
 {
 	sigset_t old;
 	int *ret = NULL;
+	struct strangers strangers = {0};
 	sigprocmask(SIG_BLOCK, &what->signals, &old);
 	*sig = 0;
 	while (!ret && !*sig) {
 		struct arena look = {0};
-		int *found = find(&look, what, n);
+		int *found = find(&look, what, &strangers, n);
 		*sig = *n ? settle(what, found[0]) : sleep_until_look(what);
 		// Again: a server has made its children by now, and what had ended is not there.
 		if (*n && !*sig) {
-			ret = find(a, what, n);
+			ret = find(a, what, &strangers, n);
 			ret = *n ? ret : NULL;
 		}
 		arena_fini(&look);

@@ -8,14 +8,20 @@
 #define PROCESS_AWAIT_H
 
 #include <signal.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
+#include "base/diag.h"
 
 struct awaited {
 	const char *name; /**< of the program, see proc_find_named() */
 	uint64_t after;	  /**< started later than this, in clock ticks after boot */
 	const int *known; /**< and none of these */
 	size_t n_known;
+	/** Only of these users or root, or children of such a process; none: of any. Others are reported to @diag. */
+	const uid_t *users;
+	size_t n_users;
+	struct diag *diag;
 	unsigned long deadline; /**< ms of CLOCK_MONOTONIC; 0: none */
 	sigset_t signals;	/**< these end it */
 };

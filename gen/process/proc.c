@@ -162,14 +162,15 @@ int proc_ns_pid(struct arena *a, const char *procfs, int pid)
 	return ns_pid_of(status, pid);
 }
 
-uid_t proc_user(struct arena *a, const char *procfs, int pid)
+uid_t proc_uid(struct arena *a, const char *procfs, int pid, enum proc_uid which)
 {
 	struct str status;
-	uint64_t last; // of "Uid:\t0\t0\t0\t0": real, effective, saved, of files
+	uint64_t uid;
 	proc_read(a, procfs, pid, "status", &status);
-	return str_to_u64(str_last(proc_status_value(status, STR("Uid:")), '\t'), &last)
-		   ? (uid_t)last
-		   : (uid_t)-1;
+	struct str uids = proc_status_value(status, STR("Uid:")); // with tabs between them
+	for (int i = 0; i < (int)which; i++)
+		uids = str_from_offset(uids, str_find(uids, '\t') + 1);
+	return str_to_u64(str_slice(uids, 0, str_find(uids, '\t')), &uid) ? (uid_t)uid : (uid_t)-1;
 }
 
 static bool is_same_file(const char *path, const struct proc_file *f)
@@ -511,8 +512,7 @@ static int *list_pids(struct arena *a, const char *procfs, size_t *n)
 	return pids.v;
 }
 
-/** -1 when it is gone */
-static int parent_of(struct arena *a, const char *procfs, int pid)
+int proc_parent(struct arena *a, const char *procfs, int pid)
 {
 	struct stat_line st;
 	return read_stat(a, procfs, pid, &st) ? st.parent : -1;
@@ -536,7 +536,7 @@ unsigned proc_count_children(const struct proc *p)
 	size_t n;
 	const int *pids = list_pids(&a, p->procfs, &n);
 	for (size_t i = 0; i < n; i++)
-		count += parent_of(&a, p->procfs, pids[i]) == p->pid &&
+		count += proc_parent(&a, p->procfs, pids[i]) == p->pid &&
 			 proc_same_exe(p->procfs, p->pid, pids[i]);
 	arena_fini(&a);
 	return count;
@@ -547,7 +547,7 @@ size_t proc_parents_first(const char *procfs, int *pids, size_t n)
 	struct arena a = {0};
 	size_t n_parents = 0;
 	for (size_t i = 0; i < n; i++) {
-		int parent = parent_of(&a, procfs, pids[i]);
+		int parent = proc_parent(&a, procfs, pids[i]);
 		bool is_child = false;
 		for (size_t k = 0; k < n && !is_child; k++)
 			is_child = pids[k] == parent && proc_same_exe(procfs, pids[k], pids[i]);
@@ -587,25 +587,38 @@ struct str proc_exe_name(struct arena *a, const char *procfs, int pid)
 	return name_of_exe(proc_exe(a, procfs, pid));
 }
 
-static bool has_name(struct arena *a, const char *procfs, int pid, struct str name)
+enum name_place { NAME_NOWHERE, NAME_IN_COMM, NAME_OF_FILE };
+
+static enum name_place find_name(struct arena *a, const char *procfs, int pid, struct str name)
 {
 	struct str exe = {0}, comm;
 	if (!read_link(a, path_of(a, procfs, pid, "exe"), &exe) && errno != EACCES)
-		return false; // gone, or of the kernel
+		return NAME_NOWHERE; // gone, or of the kernel
 	if (exe.n && str_eq(name_of_exe(exe), name))
-		return true;
-	return proc_read(a, procfs, pid, "comm", &comm) && str_has_suffix(comm, STR("\n")) &&
-	       str_eq(str_slice(comm, 0, comm.n - 1), name);
+		return NAME_OF_FILE;
+	bool has_comm = proc_read(a, procfs, pid, "comm", &comm) &&
+			str_has_suffix(comm, STR("\n")) &&
+			str_eq(str_slice(comm, 0, comm.n - 1), name);
+	return has_comm ? NAME_IN_COMM : NAME_NOWHERE;
 }
 
 int *proc_find_named(struct arena *a, const char *procfs, const char *name, size_t *n)
 {
 	size_t n_all = 0;
 	int *pids = *name ? list_pids(a, procfs, &n_all) : NULL; // a thread's name may be empty
+	enum name_place best = NAME_IN_COMM;
 	*n = 0;
-	for (size_t i = 0; i < n_all; i++)
-		if (pids[i] != getpid() && has_name(a, procfs, pids[i], str_from(name)))
+	for (size_t i = 0; i < n_all; i++) {
+		enum name_place place = pids[i] != getpid()
+					    ? find_name(a, procfs, pids[i], str_from(name))
+					    : NAME_NOWHERE;
+		if (place > best) { // what only calls itself so is not meant
+			best = place;
+			*n = 0;
+		}
+		if (place == best)
 			pids[(*n)++] = pids[i];
+	}
 	return pids;
 }
 

@@ -123,8 +123,12 @@ struct str proc_namespace(struct arena *a, const char *procfs, int pid, const ch
 
 /** Its PID in its own PID namespace; @pid where that is not known. */
 int proc_ns_pid(struct arena *a, const char *procfs, int pid);
-/** Who the files that it makes belong to: its file system uid; -1 when it is gone. */
-uid_t proc_user(struct arena *a, const char *procfs, int pid);
+/** Whose it is, its real uid, and of its files: as the line "Uid:" of its status has them. */
+enum proc_uid { PROC_UID_REAL = 0, PROC_UID_FILES = 3 };
+/** (uid_t)-1 when it is gone. */
+uid_t proc_uid(struct arena *a, const char *procfs, int pid, enum proc_uid which);
+/** The PID of its parent; -1 when it is gone. */
+int proc_parent(struct arena *a, const char *procfs, int pid);
 /** Is there a process @pid? */
 bool proc_exists(const char *procfs, int pid);
 /** When it was started, in clock ticks after boot; 0: it is gone. */
@@ -153,8 +157,8 @@ unsigned proc_count_children(const struct proc *p);
  */
 size_t proc_parents_first(const char *procfs, int *pids, size_t n);
 /**
- * The processes whose executable or main thread (which is called after the link that was run) has
- * this name, in @a; their number in *@n. This process is none of them.
+ * The processes whose executable has this name or, if there are none, whose main thread has it (which is called after
+ * the link that was run, or as the program likes), in @a; their number in *@n. This process is none of them.
  */
 int *proc_find_named(struct arena *a, const char *procfs, const char *name, size_t *n);
 /**

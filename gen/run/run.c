@@ -59,11 +59,12 @@ struct runner {
 	int end_signal; // that ended bpftrace, or 0
 	bool
 	    is_full; // all lines that are wanted have come: what is lost from then on is of no interest
-	bool is_unread;			 // because the reader of the output has ended
-	unsigned long long lost;	 // events, by bpftrace's own account
-	bool is_exact;			 // that is the kernel's
-	bool is_targets_end;		 // it is over because the target is
-	uint64_t n_lost;		 // what the user was told of it all
+	bool is_unread;		 // because the reader of the output has ended
+	unsigned long long lost; // events, by bpftrace's own account
+	bool is_exact;		 // that is the kernel's
+	bool is_targets_end;	 // it is over because the target is
+	uid_t user;		 // of the target, which may become another one; -1: not known
+	uint64_t n_lost;	 // what the user was told of it all
 	unsigned long ready_at, over_at; // ms: the trace began, and its end; 0: not yet
 	unsigned long started_at;	 // ms: bpftrace was; 0: and that it takes long was said
 	struct keep *keep;		 // of --keep, or NULL
@@ -442,6 +443,18 @@ static void open_cost(struct runner *r)
 	r->cost_at = clock_ms();
 }
 
+/** Also of one that has exited, until its parent has waited for it. */
+static void look_at_user(struct runner *r)
+{
+	const struct proc *p = r->cfg->proc;
+	struct arena a = {0};
+	uid_t uid = p && proc_start_time(p->procfs, p->pid) == p->start_time
+			? proc_uid(&a, p->procfs, p->pid, PROC_UID_REAL)
+			: (uid_t)-1;
+	r->user = uid != (uid_t)-1 ? uid : r->user;
+	arena_fini(&a);
+}
+
 static void become_ready(struct runner *r)
 {
 	progress_clear();
@@ -454,6 +467,7 @@ static void become_ready(struct runner *r)
 	relay_release(&r->relay);
 	r->relay.messages.is_running = true;
 	r->loss = kernelmap_open(r->stop.pid, NULL);
+	look_at_user(r);
 	if (!output_begin(r->diag, &r->output)) {
 		give_up(r);
 	} else if (proc && proc_is_replaced(proc)) {
@@ -556,6 +570,7 @@ static bool is_attached(const struct runner *r)
 static void take_target_end(struct runner *r)
 {
 	r->target_end = -1;
+	look_at_user(r);
 	end_events(r);
 	stop_after_target(&r->stop, r->cfg->pass_pid);
 }
@@ -861,9 +876,10 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 			   .out_pipe = -1,
 			   .err_pipe = -1,
 			   .loss = -1,
-			   .gate = -1};
+			   .gate = -1,
+			   .user = (uid_t)-1};
 	r.target_end = cfg->proc ? cfg->proc->pidfd : -1;
-	*end = (struct run_end){0};
+	*end = (struct run_end){.user = (uid_t)-1};
 	if (!output_open(a, d, cfg->out_path, cfg->share, &r.output))
 		return 1;
 	r.output.appends = cfg->appends;
@@ -906,7 +922,7 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		stop_fini(&r.stop);
 		finish(&r);
 		*end = (struct run_end){r.is_targets_end, r.ready,
-					writer_result(cfg->writer).n_events};
+					writer_result(cfg->writer).n_events, r.user};
 		relay_fini(&r.relay);
 		if (r.loss >= 0)
 			close(r.loss);

@@ -8,6 +8,8 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
+#include <sys/types.h>
+
 #include "run/config.h"
 
 /** Exit statuses: of a trace that has lost events, with loss_fails; of one above its ceiling. */
@@ -18,6 +20,7 @@ struct run_end {
 	bool is_gone; /**< because the target has; also one that could not be attached to in time */
 	bool was_ready; /**< data were written */
 	uint64_t n_events;
+	uid_t user; /**< of the target, when last looked at; (uid_t)-1: not known */
 };
 
 /**

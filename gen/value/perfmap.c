@@ -13,7 +13,7 @@ void perfmap_init(struct perfmap *m, struct diag *d, const struct proc *proc)
 {
 	struct arena a = {0};
 	*m = (struct perfmap){
-	    .diag = d, .proc = proc, .user = proc_user(&a, proc->procfs, proc->pid)};
+	    .diag = d, .proc = proc, .user = proc_uid(&a, proc->procfs, proc->pid, PROC_UID_FILES)};
 	arena_fini(&a);
 }
 
@@ -99,7 +99,7 @@ static bool check_owner(struct perfmap *m, struct arena *a, int fd, const char *
 {
 	struct stat st;
 	if (proc_is_same(m->proc)) // a server may become another user
-		m->user = proc_user(a, m->proc->procfs, m->proc->pid);
+		m->user = proc_uid(a, m->proc->procfs, m->proc->pid, PROC_UID_FILES);
 	if (fstat(fd, &st) != 0)
 		return false;
 	if (is_trusted(&st, m->user))
@@ -119,7 +119,7 @@ bool perfmap_check(struct arena *a, struct diag *d, int pid, bool shows_names)
 	    arena_printf(a, "%s/%d/root/tmp/perf-%d.map", PROCFS, pid, proc_ns_pid(a, PROCFS, pid)),
 	    arena_printf(a, "/tmp/perf-%d.map", pid),
 	};
-	uid_t user = proc_user(a, PROCFS, pid);
+	uid_t user = proc_uid(a, PROCFS, pid, PROC_UID_FILES);
 	struct stat st, last = {0};
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		if (stat(paths[i], &st) != 0 ||

@@ -112,6 +112,92 @@ exec 7>&-
 begin -w "$name"
 live_wait TERM
 is "$live_rc" 143 "-w: a signal while it waits is the end"
+# Anybody can give a program the name.
+if command -v setpriv >/dev/null; then
+	chmod 755 "$tmp"
+	mkdir "$tmp/theirs" "$tmp/moved"
+	cp "$tmp/build1" "$tmp/theirs/$name"
+	cp "$tmp/build1" "$tmp/moved/$name"
+	mkfifo "$tmp/their-in"
+	their=''
+	# pretend FILE: a process of another user runs it, and fires for each byte that comes by way of descriptor 7
+	pretend() {
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$1" "${@:2}" <"$tmp/their-in" 9>&- &
+		their=$!
+		own $their
+		exec 7>"$tmp/their-in"
+		wait_for 10 eval '[ "$(cat /proc/$their/comm)" = "$name" ]'
+	}
+	unmask() {
+		exec 7>&-
+		kill $their 2>/dev/null
+		wait $their 2>/dev/null
+	}
+
+	begin --follow -w "$name"
+	start build1
+	fire a
+	stop
+	wait_for 10 eval '[ "$(grep -c "waiting for" "$tmp/messages")" = 2 ]'
+	pretend "$tmp/theirs/$name"
+	printf lies >&7
+	ok "--follow: the next process is another user's, which is reported" wait_for 10 grep -q \
+		"warning: process $their is not traced: it runs $tmp/theirs/$name as uid 65534, unlike" "$tmp/messages"
+	"$tmp/moved/$name" <"$tmp/in" 7>&- &
+	app=$!
+	own $app
+	exec 9>"$tmp/in"
+	ok "... and waited past; another path is named" wait_for 20 grep -q "attached to $name (PID $app): $tmp/moved/$name\$" "$tmp/messages"
+	printf more >&7
+	fire b
+	stop
+	wait_for 10 eval '[ "$(grep -c "waiting for" "$tmp/messages")" = 3 ]'
+	live_wait INT
+	is "$live_rc $(paste -sd, "$tmp/trace")" "0 a RUNNING IDLE,b RUNNING IDLE" \
+		"nothing of it is in the trace"
+	unmask
+
+	begin -w "$name"
+	pretend "$tmp/theirs/$name"
+	ok "-w: the line of a process of another user names path and user" wait_for 20 grep -q \
+		"attached to $name (PID $their): $tmp/theirs/$name, of uid 65534\$" "$tmp/messages"
+	live_wait INT
+	unmask
+
+	# by_name CLAIM: the program is traced, and not what has its name
+	by_name() {
+		cp "$tmp/build1" "$tmp/$name"
+		"$tmp/$name" <"$tmp/in" 7>&- &
+		app=$!
+		own $app
+		exec 9>"$tmp/in"
+		wait_for 10 eval '[ "$(cat /proc/$app/comm)" = "$name" ]'
+		rm -f "$tmp/trace"
+		live_trace -N 1 "$name" -e 'usdt:__EXE__:hit { printf("%c\n", args.r->id); }'
+		printf r >&9
+		live_wait
+		is "$live_rc $(cat "$tmp/trace") $(grep -c "attached to $name (PID $app)\$" "$tmp/messages")" "0 r 1" "$1"
+	}
+	mkdir "$tmp/theirs/comm"
+	ln -s "$(command -v sleep)" "$tmp/theirs/comm/$name"
+	pretend "$tmp/theirs/comm/$name" 600
+	by_name "by name: an executable of that name goes before a process that calls itself so"
+	stop
+	unmask
+	cp "$(command -v sleep)" "$tmp/theirs/$name"
+	pretend "$tmp/theirs/$name" 600
+	by_name "... and one with the probes before one without them"
+	is "$(grep -c "warning: process $their is not traced: $tmp/theirs/$name (uid 65534) does not have the probes" "$tmp/messages")" 1 \
+		"which is reported with its user"
+	is "$("$live_sh" -n "$name" -t hit 2>&1 | grep -c 'error:')" 0 "... with -n, too"
+	stop
+	out=$("$live_sh" "$name" -t hit 2>&1)
+	like "$out" "note: process $their runs $tmp/theirs/$name, of uid 65534" "alone, without the probes: the error names its user"
+	unmask
+else
+	skip "a program of another user that has the name" "no setpriv"
+fi
+
 like "$("$live_sh" -w -t hit 2>&1)" '^bpftrace.sh: -w: give the name of a program to wait for$' "-w without a name: an error"
 like "$("$live_sh" --follow -x "$tmp/build1" -t hit 2>&1)" '^bpftrace.sh: --follow needs a PID or name' "--follow with -x: an error"
 done_testing

@@ -199,6 +199,9 @@ static void test_same_exe(void)
 	ok(n == 1 && found[0] == 13, "a process is found by the name of its executable");
 	found = proc_find_named(&arena, root, "worker) S 1", &n);
 	ok(n == 1 && found[0] == 12, "... and by that of its main thread");
+	fake_process(root, 15, 1, "/bin/ls", "sh");
+	proc_find_named(&arena, root, "sh", &n);
+	ok(n == 4, "what only calls itself so is not meant where an executable has the name");
 	proc_find_named(&arena, root, "work", &n);
 	ok(n == 0, "... of which a part is not enough");
 	snprintf(cmd, sizeof(cmd), "rm -r %s", root);
