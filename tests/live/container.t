@@ -2,7 +2,7 @@
 # Programs in namespaces and root folders of their own, and files that no name leads to any more: as the host sees them, and as a
 # privileged container does.
 # shellcheck source=tests/lib.sh
-[ -e /sys/kernel/tracing/available_events ] || [ "${BTGEN_IN_TRACEFS-}" = 1 ] ||
+[ -e /sys/kernel/tracing/available_events ] || [ -n "${BTGEN_IN_TRACEFS-}" ] ||
 	exec "$(dirname "$0")/../matrix/tracefs.sh" "$0" "$@"
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh

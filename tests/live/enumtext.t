@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # %s of a number of an enum's type is its name, wherever it comes from, under bpftrace.sh, in the program of -n and in a bundle, and
 # btgen check has nothing to say of it.
-[ -e /sys/kernel/tracing/available_events ] || [ "${BTGEN_IN_TRACEFS-}" = 1 ] ||
+[ -e /sys/kernel/tracing/available_events ] || [ -n "${BTGEN_IN_TRACEFS-}" ] ||
 	exec "$(dirname "$0")/../matrix/tracefs.sh" "$0" "$@"
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
