@@ -251,7 +251,7 @@ static void add_mapping(struct proc *p, struct proc_file f)
 	vec_each(struct proc_file, known, &p->files) {
 		bool have_ids = known->have_id && f.have_id;
 		if (have_ids ? known->dev != f.dev || known->ino != f.ino
-			     : !str_eq(known->path, f.path))
+			     : !str_eq(known->mapped_as, f.mapped_as))
 			continue;
 		if (!known->start) { // the executable, which was listed by its link
 			known->start = f.start;
@@ -340,6 +340,11 @@ static bool read_exe(struct proc *p, const struct stat_line *st)
 	struct proc_file exe = {0};
 	const char *handle = proc_path(p, "exe");
 	if (!read_link(p->arena, handle, &exe.path)) {
+		if (st->flags & PF_KTHREAD)
+			return diag_error(p->diag, NULL,
+					  "process %d (" STR_FMT ") is a kernel thread: it has no "
+					  "executable to probe",
+					  p->pid, STR_ARG(p->comm));
 		const char *why =
 		    geteuid() != 0
 			? "run as root, or with CAP_SYS_PTRACE"
@@ -348,11 +353,6 @@ static bool read_exe(struct proc *p, const struct stat_line *st)
 			return diag_error(p->diag, NULL,
 					  "no permission to inspect process %d (" STR_FMT "): %s",
 					  p->pid, STR_ARG(p->comm), why);
-		if (st->flags & PF_KTHREAD)
-			return diag_error(p->diag, NULL,
-					  "process %d (" STR_FMT ") is a kernel thread: it has no "
-					  "executable to probe",
-					  p->pid, STR_ARG(p->comm));
 		return diag_error(p->diag, NULL, "process %d has exited", p->pid);
 	}
 	find_paths(p, &exe, handle, 0);
