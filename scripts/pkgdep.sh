@@ -285,7 +285,7 @@ install_dnf() {
 }
 
 main() {
-	local sets=" build " list=no arg
+	local sets=" build " list=no command="scripts/pkgdep.sh${*:+ $*}" arg
 	for arg; do
 		case $arg in
 		--test | --lint | --bench | --matrix | --chroot | --package | --vm | --fleet) sets+="${arg#--} " ;;
@@ -328,6 +328,10 @@ main() {
 	fi
 	take_away # what a run that was killed has left
 	[ ${#missing[@]} -gt 0 ] || return 0
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null || die "not root and no sudo; as root, run: $command (it installs ${missing[*]})"
+		sudo -n true 2>/dev/null || die "not root, and sudo -n is refused; run: sudo $command (it installs ${missing[*]})"
+	fi
 	"install_$manager" "${missing[@]}"
 }
 

@@ -7,7 +7,7 @@
 machine() {
 	path=$tmp/$1
 	mkdir "$path"
-	for tool in bash cat sed env grep sh rm mv mkdir chmod flock; do ln -s "$(command -v $tool)" "$path"; done
+	for tool in bash cat sed env grep sh rm mv mkdir chmod flock true; do ln -s "$(type -P $tool)" "$path"; done
 	fake id 'echo "${FAKE_UID:-0}"'
 	export PKGDEP_SYSROOT=$tmp/$1.root # its /etc and /usr
 }
@@ -93,10 +93,16 @@ fake dpkg-query 'exit 1'
 export FAKE_UID=1000
 pkgdep
 is $? 1 "neither root nor sudo: status 1"
-like "$(cat "$tmp/err")" 'error: not root and no sudo; as root, run: apt-get' "... and the command to run is told"
+like "$(cat "$tmp/err")" 'error: not root and no sudo; as root, run: scripts/pkgdep.sh \(it installs gcc make .*procps\)$' \
+	"... and the command to run is told, with what is missing"
+fake sudo 'echo "sudo: a password is required" >&2; exit 1'
+pkgdep --test
+is "$? $(cat "$tmp/ran")" "1 " "sudo that needs a password: status 1, and nothing was tried"
+like "$(cat "$tmp/err")" '^pkgdep.sh: error: not root, and sudo -n is refused; run: sudo scripts/pkgdep.sh --test \(it installs gcc .*\)$' \
+	"... and that is told, once"
 fake sudo 'echo "sudo $1" >>"$RAN"; shift; exec "$@"'
 pkgdep
-is "$? $(grep -c '^sudo -n' "$tmp/ran") $(grep -cv '^sudo -n\|apt-get' "$tmp/ran")" "0 4 0" "sudo is used, and never asks for a password"
+is "$? $(grep -c '^sudo -n' "$tmp/ran") $(grep -cv '^sudo -n\|apt-get' "$tmp/ran")" "0 5 0" "sudo is used, and never asks for a password"
 unset FAKE_UID
 
 # --- what a package of this machine conflicts with
