@@ -157,7 +157,17 @@ python_with() {
 	return 1
 }
 
-# can_trace: bpftrace is here and this user may load programs
+# can_trace: bpftrace can trace here; else $BTGEN_CANNOT_TRACE is the reason. prove.sh has asked for all tests.
 can_trace() {
-	command -v "$bpftrace" >/dev/null && [ "$(id -u)" = 0 ]
+	if [ -z "${BTGEN_CANNOT_TRACE+asked}" ]; then
+		BTGEN_CANNOT_TRACE=$("$top/tests/tracing.sh")
+		export BTGEN_CANNOT_TRACE
+	fi
+	[ -z "$BTGEN_CANNOT_TRACE" ]
 }
+
+# need_tracing: the whole file does
+need_tracing() { can_trace || skip_all "needs tracing: $BTGEN_CANNOT_TRACE"; }
+
+# skip_tracing CLAIM: after can_trace was false
+skip_tracing() { skip "$1" "needs tracing: $BTGEN_CANNOT_TRACE"; }

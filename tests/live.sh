@@ -1,4 +1,5 @@
-# Sourced by the live tests after lib.sh: a target of ours, bpftrace.sh on it, and what came of it.
+# Sourced by the live tests after lib.sh: a target of ours, bpftrace.sh on it, and what came of it. Where nothing can be traced, the
+# file is skipped here, unless it has said live_partly=yes: a part of it needs no tracing, the other one asks can_trace.
 #
 #   live_start nvmf_tgt -m 0xC --wait --log "$tmp/log"
 #   live_trace "$live_pid" nvmf.bt          # returns when all probes are attached
@@ -13,6 +14,8 @@
 # With KEEP_RESULTS=FOLDER the traces that samples are compared with stay there, to make new samples of.
 # The bpftrace under test is $BTGEN_BPFTRACE, else the one in PATH.
 # shellcheck shell=bash disable=SC2034,SC2154
+
+[ "${live_partly-}" = yes ] || need_tracing
 
 live_sh=$top/scripts/bpftrace.sh
 live_pid='' live_tracer='' live_rc=''

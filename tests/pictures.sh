@@ -3,13 +3,14 @@
 # Needs what tests/fleet/report.t does, and a PostgreSQL server.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
+live_partly=yes # not yet
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/live.sh"
 # shellcheck source=tests/postgresql.sh
 . "$(dirname "$0")/postgresql.sh"
 # In a mount namespace with tracefs, which offcpu.bt needs
 [ -n "${BTGEN_IN_TRACEFS-}" ] || exec "$top/tests/matrix/tracefs.sh" "$0"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 out=$top/docs/pictures
 mkdir -p "$out"
 

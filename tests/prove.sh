@@ -11,6 +11,9 @@
 #
 # /dev/null must be the null device, and tests cannot replace it (null.sh).
 #
+# Where programs cannot be traced (tracing.sh) those that need it are skipped, and it is said at the end how many these are.
+# BTGEN_CANNOT_TRACE= in the environment runs them all the same.
+#
 # Status: prove's own. With FAILURES=FILE in the environment it is appended to FILE instead of printed, for a caller that
 # runs prove several times.
 set -uo pipefail
@@ -37,6 +40,9 @@ run_one() {
 	unset FAILURES AGAIN AGAIN_OF
 	{ limited "$@" 2>&1 >&3 3>&- 7>&- | tee "$log.err" >&7; } 3>&1 | tee "$log.out"
 	rc=$?
+	if [ -n "$BTGEN_CANNOT_TRACE" ] && grep -qF "# SKIP needs tracing: $BTGEN_CANNOT_TRACE" "$log.out"; then
+		if grep -q '^1\.\.0' "$log.out"; then : >"$log.skipped"; else : >"$log.partly"; fi
+	fi
 	if [ $rc = 0 ] && is_good "$log.out"; then rm "$log.out" "$log.err"; fi
 	exit $rc
 }
@@ -83,6 +89,17 @@ tell() {
 	if [ -n "${FAILURES-}" ]; then report >>"$FAILURES"; else report; fi
 }
 
+# skipped ARG...: of the tests in ARG..., how many need tracing, where it is not possible
+skipped() {
+	local arg n=0 whole part
+	[ -n "$BTGEN_CANNOT_TRACE" ] || return 0
+	for arg; do [[ $arg == -* ]] || n=$((n + 1)); done
+	whole=$(find "$logs" -name '*.skipped' | wc -l) part=$(find "$logs" -name '*.partly' | wc -l)
+	[ $((whole + part)) = 0 ] ||
+		printf '\nSkipped: %d of %d test files, and parts of %d others. They need tracing, which this machine does not allow: %s\n' \
+			"$whole" "$n" "$part" "$BTGEN_CANNOT_TRACE"
+}
+
 # again ARG...: those that failed, without the other tests of ARG... and one at a time; false when that is not to be done
 again() {
 	local -a files options=()
@@ -98,7 +115,7 @@ again() {
 	done
 	report
 	printf '\n=== once more, alone: %s\n' "${files[*]}"
-	rm -f "$logs"/*
+	rm -f "$logs"/*.out "$logs"/*.err
 	prove -m -e "${BASH_SOURCE[0]} --run-one $logs" ${options[@]+"${options[@]}"} "${files[@]}"
 	rc=$?
 }
@@ -119,6 +136,10 @@ main() {
 	fi
 	[ -n "${BTGEN_NULL-}" ] || exec "${BASH_SOURCE[0]%/*}/null.sh" "${BASH_SOURCE[0]}" "$@"
 	direct_python
+	if [ -z "${BTGEN_CANNOT_TRACE+asked}" ]; then
+		BTGEN_CANNOT_TRACE=$("${BASH_SOURCE[0]%/*}/tracing.sh") || :
+	fi
+	export BTGEN_CANNOT_TRACE
 	unset MAKEFLAGS MFLAGS # a make that a test starts is no part of ours
 	logs=$(mktemp -d "${TMPDIR:-/tmp}/btgen-prove.XXXXXX")
 	trap 'rm -rf "$logs"' EXIT
@@ -128,6 +149,7 @@ main() {
 	rc=$?
 	if [ $rc != 0 ]; then again "$@"; fi
 	tell
+	skipped "$@"
 	exit $rc
 }
 

@@ -378,7 +378,6 @@ main() {
 		exit
 	fi
 	local name failed=0
-	can_trace || skip_all "needs root and bpftrace"
 	# shellcheck disable=SC2086 # a list of names
 	[ $# -gt 0 ] || set -- ${BENCH:-$(declare -F | sed -n 's/^declare -f row_//p')}
 	printf '%-18s %-40s %8s %8s %8s %8s %6s %8s %8s\n' "us, medians of $rounds" event itself added from to seen tracer account

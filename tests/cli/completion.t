@@ -88,7 +88,7 @@ if can_trace; then
 	line 'bpftrace.sh seller -t shop:<TAB>' 'bpftrace.sh seller -t shop:sold ' "probes of a process"
 	line "btgen probes -p $seller so<TAB>" "btgen probes -p $seller sold " "... by its PID"
 else
-	skip "probes of a process" "not root"
+	skip_tracing "probes of a process"
 fi
 
 # typed_in SHELL WHERE: the lines, but those that a shell has no key for

@@ -361,6 +361,25 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	like "$out" "^  error    bpftrace up to 0.24 traces as root only: user 65534" "... it says who may"
 	like "$out" "^  error    no permission to inspect process $pid \(app\): run as root, or with CAP_SYS_PTRACE$" "... and of the process that it is another user's"
 fi
+# What the tests ask before they trace is what doctor answers, and what bpftrace makes of it.
+if [ "$(id -u)" = 0 ] && setpriv --bounding-set=-sys_admin --inh-caps=-all true 2>/dev/null; then
+	for drop in 'sys_admin bpf perfmon' 'sys_admin bpf' 'sys_admin perfmon'; do
+		less=(setpriv "--bounding-set=-${drop// /,-}" --inh-caps=-all)
+		why=$("${less[@]}" "$top/tests/tracing.sh" --rights)
+		like "$("${less[@]}" "$btgen" doctor --bpftrace "$tmp/bin/0.17.0")" "^  error    $why or CAP_SYS_ADMIN: bpftrace cannot attach to anything" \
+			"root without $drop: doctor and the tests name the same"
+		not_ok "... and bpftrace attaches to nothing" eval '"${less[@]}" timeout 600 "$bpftrace" -e "BEGIN { exit(); }" >/dev/null 2>&1'
+	done
+else
+	skip "root with few capabilities" "not root, or no setpriv"
+fi
+if why=$("$top/tests/tracing.sh"); then
+	unlike "$(cat "$tmp/out")" '^  error    .*(root|/sys|/proc|uprobes|lockdown)' "where the tests can trace, doctor sees no obstacle"
+elif why=$("$top/tests/tracing.sh" --rights); then
+	skip "doctor sees no obstacle" "$why"
+else
+	is "$(grep -c '^  error' "$tmp/out" | sed 's/^[1-9].*/some/')" some "where they cannot, it does: $why"
+fi
 if unshare -m -p -f true 2>/dev/null; then
 	unshare -m sleep 100 &
 	own $!

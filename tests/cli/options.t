@@ -59,6 +59,6 @@ if can_trace; then
 	"$sh" -q -c "$btgen types" -e 'BEGIN { }' >"$tmp/out" 2>&1
 	like "$(cat "$tmp/out")" '^btgen types: give' "a btgen in the command that is traced speaks for itself"
 else
-	skip "a btgen in the command that is traced speaks for itself" "not root"
+	skip_tracing "a btgen in the command that is traced speaks for itself"
 fi
 done_testing

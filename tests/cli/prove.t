@@ -15,6 +15,8 @@ suite() {
 	sed '1,/^Result: /d' "$tmp/log" >"$tmp/after"
 }
 
+export BTGEN_CANNOT_TRACE='' # nothing here depends on it
+
 test_file good.t <<'TEST'
 #!/bin/sh
 echo 'ok 1 - fine'
@@ -109,6 +111,48 @@ is "$rc $(grep -c '^=== once more' "$tmp/log")" "1 0" "so have all when they are
 rm -f "$tmp/been"
 AGAIN=1 AGAIN_OF='live/*' suite -j2 ./good.t ./lonely.t
 is "$rc $(grep -c '^=== once more' "$tmp/log")" "1 0" "and when it is none of those that may"
+# --- where nothing can be traced
+
+test_file traces.t <<'TEST'
+#!/usr/bin/env bash
+. "$LIB"
+need_tracing
+ok "it runs" true
+done_testing
+TEST
+test_file partly.t <<'TEST'
+#!/usr/bin/env bash
+. "$LIB"
+ok "it runs" true
+can_trace || skip_tracing "the rest"
+done_testing
+TEST
+export LIB=$top/tests/lib.sh
+cp "$tmp/traces.t" "$tmp/traces-too.t"
+BTGEN_CANNOT_TRACE="no kernel" suite ./good.t ./traces.t ./partly.t ./traces-too.t
+is "$rc: $(cat "$tmp/after")" "0: 
+Skipped: 2 of 4 test files, and parts of 1 others. They need tracing, which this machine does not allow: no kernel" \
+	"what needs tracing is skipped where it is not possible, and counted"
+like "$(cat "$tmp/log")" '^\./traces\.t \.+ skipped: needs tracing: no kernel$' "... with the reason"
+BTGEN_CANNOT_TRACE="no kernel" suite ./good.t ./bad.t ./traces.t
+is "$rc $(tail -n 1 "$tmp/after" | cut -d. -f 1)" "1 Skipped: 1 of 3 test files, and parts of 0 others" "... also after what failed"
+BTGEN_CANNOT_TRACE="no kernel" suite ./good.t
+is "$(cat "$tmp/after")" "" "nothing was skipped: nothing is said"
+suite ./traces.t ./partly.t
+is "$rc: $(grep -c -i skip "$tmp/log")" "0: 0" "where it is possible nothing is skipped"
+ask() { (unset BTGEN_CANNOT_TRACE && "$@"); }
+printf '#!/bin/sh\necho asked >>"%s/asked"; echo "ERROR: no way" >&2; exit 1\n' "$tmp" >"$tmp/no-bpftrace"
+chmod +x "$tmp/no-bpftrace"
+BTGEN_BPFTRACE=$tmp/no-bpftrace ask suite ./traces.t ./partly.t ./traces-too.t
+is "$(tail -n 1 "$tmp/log" | sed 's/.*allow: //')" "$(BTGEN_BPFTRACE=$tmp/no-bpftrace "$top/tests/tracing.sh")" "the reason is that of tracing.sh"
+if "$top/tests/tracing.sh" --rights >/dev/null; then
+	rm "$tmp/asked"
+	BTGEN_BPFTRACE=$tmp/no-bpftrace ask suite ./traces.t ./partly.t ./traces-too.t
+	is "$(cat "$tmp/asked")" "asked
+asked" "bpftrace is asked once for all tests, and once more when it cannot attach a probe"
+	like "$(cat "$tmp/log")" 'not allow: bpftrace cannot attach a probe: no way$' "... in its words"
+fi
+
 test_file early.t <<'TEST'
 #!/bin/sh
 echo 'ok 1 - begun'

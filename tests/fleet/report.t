@@ -2,6 +2,7 @@
 # btgen-report: a capture as one page. What is on it, seen in a real browser; the records are the oracle.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
 report=$top/scripts/btgen-report
@@ -195,7 +196,7 @@ END
 	is "$(result 0)" "$(/usr/bin/python3 "$tmp/longest.py" "$tmp/nvmf.json")" "a real target: the longest change of state is the first line"
 	is "$(jq -c '[.errors, .requests]' "$tmp/seen")" "[[],[]]" "... without an error"
 else
-	skip "a real target" "needs root and bpftrace"
+	skip_tracing "a real target"
 fi
 
 # What is missing

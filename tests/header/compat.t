@@ -152,6 +152,6 @@ if can_trace; then
 		-c "$tmp/p" >/dev/null 2>&1
 	is "$(grep -c 'select 1' "$tmp/out")" 3 "a tracer raises the semaphore that the program declared"
 else
-	skip "a tracer raises the semaphore that the program declared" "tracing needs root and bpftrace"
+	skip_tracing "a tracer raises the semaphore that the program declared"
 fi
 done_testing

@@ -133,6 +133,6 @@ if can_trace; then
 	exec 8>&-
 	wait $pid
 else
-	skip "a tracer raises the semaphore of the probe" "tracing needs root and bpftrace"
+	skip_tracing "a tracer raises the semaphore of the probe"
 fi
 done_testing

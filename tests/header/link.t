@@ -93,6 +93,6 @@ EOF
 	timeout 60 bpftrace -o "$tmp/out" -e "usdt:$tmp/libl.so:p:both { printf(\"%d\", arg0); }" -c "$tmp/exe" >"$tmp/ran" 2>/dev/null
 	is "$(grep ' on' "$tmp/ran")" "library on" "a tracer of the library raises the library's semaphore, not the program's"
 else
-	skip "a library has semaphores of its own" "tracing needs root and bpftrace"
+	skip_tracing "a library has semaphores of its own"
 fi
 done_testing

@@ -23,7 +23,7 @@ int main(void)
 }
 EOF
 
-can_trace || skip_all "tracing needs root and bpftrace"
+need_tracing
 # shellcheck disable=SC2016 # $ belongs to the script
 prog='
 	usdt:'$tmp'/p:app:item { printf("item %s %d %d %d %d %d\n", str(arg0), (int32)arg1, arg2, (int16)arg3, (int32)arg4, (uint8)arg5); }

@@ -221,6 +221,6 @@ if can_trace; then
 	is "$(head -n 12 "$tmp/wrong")" "" \
 		"bpftrace 0.$version prints the values that the program printed, in $(wc -l <"$tmp/traced") combinations"
 else
-	skip "a tracer prints the values that the program printed" "tracing needs root and bpftrace"
+	skip_tracing "a tracer prints the values that the program printed"
 fi
 done_testing

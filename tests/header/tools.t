@@ -42,7 +42,7 @@ while [ -e $n.cmd ]; do
 	elif [ "$tool" = perf ] && [ $perf_works = no ]; then
 		skip "$cmd" "$perf_why"
 	elif [ "$tool" = bpftrace ] && ! can_trace; then
-		skip "$cmd" "tracing needs root and bpftrace"
+		skip_tracing "$cmd"
 	else
 		is "$(timeout 60 bash -c "$cmd" 2>&1 | plain)" "$(plain <$n.out)" "$cmd"
 	fi

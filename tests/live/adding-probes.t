@@ -5,7 +5,7 @@
 # ADDING_UPDATE=1 tests/live/adding-probes.t writes what the commands print into the page; git diff is the review.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 for tool in pkg-config c++; do
 	command -v $tool >/dev/null || skip_all "no $tool"
 done

@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # Two threads at the same time: each gets an arena of its own. malloc_info() knows how many arenas there are.
 cat >"$tmp/app.c" <<'END'

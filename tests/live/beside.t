@@ -3,7 +3,6 @@
 # lost, and nothing is left. What happens to one process and one btgen is in lifecycle.py.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # many PROCESSES THREADS: each thread fires ROUNDS times, whenever it gets a byte of the input, and says so. It is no PIE: the
 # semaphore has the same address in each process.

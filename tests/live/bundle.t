@@ -10,7 +10,6 @@
 . "$(dirname "$0")/../equal.sh"
 # shellcheck source=tests/postgresql.sh
 . "$(dirname "$0")/../postgresql.sh"
-can_trace || skip_all "needs root and bpftrace"
 version=$equal_version
 
 # both FILE ARG...: bpftrace.sh and bare bpftrace with the bundle, of the script that ARG... are, for every process of FILE

@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 ok "the program is built" gcc -O2 -g -Wall -Wextra -o "$tmp/app" "$top/tests/live/calltree.c" -pthread
 compare() { python3 "$top/tests/live/calltree.py" "$1" "$tmp/answers" "$2" 2>&1; }

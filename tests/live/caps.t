@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 command -v setpriv >/dev/null || skip_all "no setpriv"
 setpriv --bounding-set=-all,+bpf,+perfmon --inh-caps=-all true 2>/dev/null || skip_all "setpriv or the kernel knows no CAP_BPF"
 path=$(command -v "$bpftrace")

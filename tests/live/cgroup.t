@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # A hierarchy of its own: the system may have that of the first version where most have the second.
 mkdir "$tmp/cg"

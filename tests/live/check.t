@@ -3,6 +3,7 @@
 # does not have. It says so without root.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
 
@@ -125,7 +126,7 @@ if can_trace; then
 	is "$(timeout 60 "$top/scripts/bpftrace.sh" -q -W no-dead-probe $pid -e 'usdt:__EXE__:lost:bss { @n++; } usdt:__EXE__:lost:fine { @m++; }
 interval:s:1 /@m > 3/ { printf("%d\n", @n); exit(); } END { clear(@n); clear(@m); }' 2>/dev/null | grep .)" 0 "bpftrace sees none of it"
 else
-	skip "bpftrace sees none of it" "needs root and bpftrace"
+	skip_tracing "bpftrace sees none of it"
 fi
 
 # --- interpreters that leave probes out unless they are told

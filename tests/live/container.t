@@ -7,7 +7,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 unshare --mount --pid --fork true 2>/dev/null || skip_all "no namespaces can be made here"
 version=$("$bpftrace" --version | sed -E 's/.*v0\.([0-9]+).*/\1/')
 

@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # "fire N": N hits of each of two probes. "run S": hits as fast as it can, for S seconds or until there is more to do; says how
 # many each tenth of a second had.

@@ -2,7 +2,7 @@
 # docs/coverage.md: what it says that works, works; each row has a state and, if that is "works", a command.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
 
 # The programs of the lab, in a folder that looks like the checkout and has build/ whatever BUILD is.

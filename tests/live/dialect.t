@@ -4,7 +4,7 @@
 # The target is built here from <sys/sdt.h> (systemtap's, not ours), so that only bpftrace is under test.
 # shellcheck source=tests/lib.sh disable=SC2034,SC2016,SC2317
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 echo '#include <sys/sdt.h>' | "${CC:-cc}" -E - >/dev/null 2>&1 || skip_all "needs sys/sdt.h (systemtap-sdt-dev)"
 
 version=$("$bpftrace" --version | sed -n 's/^bpftrace v0\.\([0-9]*\).*/\1/p')

@@ -2,7 +2,6 @@
 # A trace that ends by itself: after some time, when nobody reads it; what is said meanwhile, and the status of lost events.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # Fires one event for each byte of its input, with 60 functions to attach to.
 {

@@ -7,7 +7,6 @@
 . "$(dirname "$0")/../live.sh"
 # shellcheck source=tests/equal.sh
 . "$(dirname "$0")/../equal.sh"
-can_trace || skip_all "needs root and bpftrace"
 # shellcheck disable=SC2034 # equal.sh's
 equal_schema=$(python_with "jsonschema; jsonschema.Draft202012Validator") || echo "# JSON is not looked at: python3-jsonschema is missing"
 

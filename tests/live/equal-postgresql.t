@@ -9,7 +9,6 @@
 . "$(dirname "$0")/../equal.sh"
 # shellcheck source=tests/postgresql.sh
 . "$(dirname "$0")/../postgresql.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 postgresql_start query__start -c deadlock_timeout=50ms -c checkpoint_timeout=1h
 sql -c 'CREATE TABLE t AS SELECT generate_series(1, 5000) AS n' -c CHECKPOINT

@@ -7,7 +7,6 @@
 . "$(dirname "$0")/../live.sh"
 # shellcheck source=tests/equal.sh
 . "$(dirname "$0")/../equal.sh"
-can_trace || skip_all "needs root and bpftrace"
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"
 
 # A host with a short name: 64 characters are what 0.17 has room for.

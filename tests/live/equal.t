@@ -9,7 +9,6 @@
 . "$(dirname "$0")/../live.sh"
 # shellcheck source=tests/equal.sh
 . "$(dirname "$0")/../equal.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # Blocks, arenas, mutexes, jumps, exceptions, libraries: all that these scripts have a line or a map for.
 cat >"$tmp/app.cc" <<'END'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Errors that bpftrace finds: at their place in the template, one for each cause, with the remedy where there is one.
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 
 # said FILE: what is reported of it, without excerpts; what btgen finds does not keep bpftrace from finding it
 said() {

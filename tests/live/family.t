@@ -8,7 +8,6 @@
 . "$(dirname "$0")/../live.sh"
 # shellcheck source=tests/postgresql.sh
 . "$(dirname "$0")/../postgresql.sh"
-can_trace || skip_all "needs root and bpftrace"
 [ -e /sys/kernel/tracing/events/sched ] || [ -e /sys/kernel/debug/tracing/events/sched ] || skip_all "tracefs is not mounted"
 
 # For each byte a child with a child with a child whose parent has gone, and a thread; each says its PID and fires.

@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 name=svc-$$
 gcc -O1 -g -I"$top/include" -DFIRST= -DMORE= -o "$tmp/build1" "$top/tests/live/service.c" &&

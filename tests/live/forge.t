@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # Each line of its input is a number and bytes in hexadecimal, which it passes to a probe; the last one is "0".
 cat >"$tmp/app.c" <<'END'

@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../live.sh"
 # shellcheck source=tests/postgresql.sh
 . "$(dirname "$0")/../postgresql.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 postgresql_start query__start
 

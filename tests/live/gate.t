@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # Each turn of a loop fires six probes, of which three are its start, its middle and its end. A line begins an operation, the next
 # one ends it.

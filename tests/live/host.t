@@ -2,7 +2,7 @@
 # Scripts for the whole machine (tests/cli/host.scripts) print what bare bpftrace prints, each eighth of those that need no event
 # of the kernel, and where they divide what has a sign, what C does.
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 
 # without what bpftrace says of itself, and the clock
 said() { grep -vE '^(Attach|$)' | sed -E 's/[0-9]{2}:[0-9]{2}:[0-9]{2}/TIME/'; }

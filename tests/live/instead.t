@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 BTGEN_BPFTRACE=$(command -v "$bpftrace")
 export BTGEN_BPFTRACE

@@ -2,7 +2,6 @@
 # Two clauses on one probe see the same events, from the first one to the last: they are attached, and detached, as one.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # 16 threads that fire without a pause, before it attaches and after it has ended; at the end of the input it ends
 cat >"$tmp/load.c" <<'E2'

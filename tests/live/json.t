@@ -2,7 +2,6 @@
 # -f json: each line holds the schema, and its values are those that the program says it passed.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 python=$(python_with "jsonschema; jsonschema.Draft202012Validator") || skip_all "python3-jsonschema is missing, or older than 4.0"
 
 cat >"$tmp/values.c" <<'E2'

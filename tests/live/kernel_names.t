@@ -3,7 +3,6 @@
 # clause reads its own, and sizeof is the program's.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 [ -e /sys/kernel/tracing/available_events ] || [ -e /sys/kernel/debug/tracing/available_events ] ||
 	skip_all "tracefs is not mounted here and cannot be"
 

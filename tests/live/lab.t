@@ -4,7 +4,7 @@
 # LAB_UPDATE=1 tests/live/lab.t writes what the commands print into the pages; git diff is the review.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 [ "$(uname -m)" = x86_64 ] || skip_all "the pages show instructions and registers of x86-64"
 
 # What git has or would take, and what `make` has built: btgen.

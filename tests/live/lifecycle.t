@@ -3,7 +3,6 @@
 # traced. The cases are in lifecycle.py.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # A byte of its input tells it what to do, the end of it ends it.
 cat >"$tmp/life.c" <<'E2'

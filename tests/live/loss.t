@@ -3,7 +3,6 @@
 # are counted.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 cat >"$tmp/burst.c" <<'E2'
 #include <btgen/usdt.h>

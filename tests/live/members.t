@@ -3,7 +3,6 @@
 # program itself logs; constants, sizeof and offsetof are the program's; long char arrays come whole.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 bpftrace=${BTGEN_BPFTRACE:-bpftrace}
 version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')

@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # In each round a thread waits 20 ms at least for a mutex that main holds; then both take it 10 times, free.
 cat >"$tmp/app.c" <<'END'

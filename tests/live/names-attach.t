@@ -3,7 +3,7 @@
 # refuses (dialect_can_name() in gen/dialect/dialect.c) the bpftrace under test cannot attach to alone.
 # shellcheck source=tests/lib.sh disable=SC2016
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 command -v python3 >/dev/null || skip_all "python3 is missing"
 . "$top/tests/live.sh"
 export BPFTRACE=$bpftrace

@@ -3,7 +3,6 @@
 # and so are casts of unsigned ones to signed types.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 types='u8 u16 u32 bits flag i8 i16 i32 i64'
 forms='member element pointee'

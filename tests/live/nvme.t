@@ -4,7 +4,7 @@
 # its place in a mount namespace of the test's own. That they are right is seen in tests/vm.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 unshare -m true 2>/dev/null || skip_all "no mount namespace can be made here"
 
 # format NAME FIELD...: each field as `declaration;offset;size;signed`

@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 [ "$(uname -m)" = aarch64 ] || skip_all "the operands are those of aarch64"
 version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 

@@ -2,7 +2,6 @@
 # -s: events of two threads on two processors, which take turns, come out in the order in which they were, all of them.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 [ "$(nproc)" -ge 2 ] || skip_all "needs two processors"
 
 cat >"$tmp/pingpong.c" <<'E2'

@@ -2,7 +2,7 @@
 # make bench-scripts measures: a row has all of its events in the script's output, and a cost that can be true.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 
 ROUNDS=1 "$top/tests/bench/overhead.sh" malloc >"$tmp/out" 2>&1
 is $? 0 "a row is measured"

@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 echo '#include <sys/sdt.h>' | gcc -E - >/dev/null 2>&1 || skip_all "no <sys/sdt.h> (systemtap-sdt-dev)"
 
 cp -r "$top/tests/obj/infer/spdk" "$tmp/spdk"

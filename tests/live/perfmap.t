@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # AddressSanitizer keeps what was freed, 256 MB of it if not told otherwise.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1

@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../live.sh"
 # shellcheck source=tests/postgresql.sh
 . "$(dirname "$0")/../postgresql.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 postgresql_start lock__wait__start -c deadlock_timeout=50ms -c checkpoint_timeout=1h
 sql -c 'CREATE TABLE t AS SELECT generate_series(1, 20000) AS n' -c 'CREATE TABLE u (n int)' -c 'INSERT INTO u VALUES (1), (2)' \

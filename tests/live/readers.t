@@ -2,7 +2,6 @@
 # The commands of docs/capture.md: what is compressed, cut in pieces or sent to the journal is read back whole.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # a line "N": N events
 cat >"$tmp/app.c" <<'E2'

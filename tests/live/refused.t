@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What `btgen check` says nothing of, as bpftrace says it itself: each is refused, at its line of the template.
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 gcc -O1 -g -I "$top/include" -o "$tmp/values" "$top/tests/check/values.c" || exit 1
 version=$("$bpftrace" --version | sed 's/.* v0\.\([0-9]*\).*/\1/')
 

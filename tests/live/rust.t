@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../live.sh"
 command -v rustc >/dev/null || skip_all "no rustc (tests/obj/pieces.t has such debug information, written by hand)"
 [ "$(uname -m)" = x86_64 ] || skip_all "operands are those of x86-64"
-can_trace || skip_all "needs root and bpftrace"
 
 cat >"$tmp/app.rs" <<'END'
 #![allow(named_asm_labels)]

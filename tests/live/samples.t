@@ -3,7 +3,7 @@
 # what is missing is what `btgen doctor` says of that version.
 # shellcheck source=tests/lib.sh disable=SC2154
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 
 # maps SCRIPT: the lines of maps, through btgen

@@ -2,7 +2,6 @@
 # The scripts of bpf/ with -f json: each line holds the schema, and everything that they print is a record or a map.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 python=$(python_with "jsonschema; jsonschema.Draft202012Validator") || skip_all "python3-jsonschema is missing, or older than 4.0"
 
 # holds SCRIPT [ARG...]: what it has printed into $tmp/trace

@@ -2,6 +2,7 @@
 # docs/service.md: systemd knows its unit, and its command does what the page says when it is run as systemd runs it.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
 page=$top/docs/service.md
@@ -25,7 +26,7 @@ fi
 
 missing=
 for tool in systemd-notify setpriv python3; do command -v $tool >/dev/null || missing=$tool; done
-can_trace || missing="root and bpftrace"
+can_trace || missing="tracing: $BTGEN_CANNOT_TRACE"
 if [ "$missing" ]; then
 	skip "the command of the unit" "needs $missing"
 	done_testing

@@ -2,7 +2,6 @@
 # Division, remainder and right shift of numbers that may be below 0 are what C makes of them, whatever they come from.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 cat >"$tmp/s.c" <<'E2'
 #include <btgen/usdt.h>

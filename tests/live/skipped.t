@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 python=$(python_with "jsonschema; jsonschema.Draft202012Validator") || python=
 version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 n=$([ "$version" -ge 24 ] && echo 300 || echo 258)

@@ -2,6 +2,7 @@
 # nvmf_tgt with the probes of several releases of SPDK: their signatures, and what the scripts print, are right in each.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
 echo '#include <sys/sdt.h>' | "${CC:-gcc}" -E -xc - >/dev/null 2>&1 || skip_all "no <sys/sdt.h> (systemtap-sdt-dev)"
@@ -69,7 +70,7 @@ for release in 2201 2401 2609; do
 	is "$(cat "$tmp/said-all")" "" "$release: the scripts expand for 0.17, 0.23 and 0.27, without a warning"
 	is "$(notes)" "${absent[$release]}" "$release: the notes of the scripts name what it lacks, and nothing that only others have"
 	can_trace || {
-		skip "$release: events" "needs root and bpftrace"
+		skip_tracing "$release: events"
 		continue
 	}
 

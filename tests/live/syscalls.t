@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 [ -e /sys/kernel/tracing/events/raw_syscalls ] || skip_all "this kernel has no system call tracepoints, or tracefs is not mounted"
 
 # On each line of its input it does its work once and prints "done".

@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # A line: 100 operations of each of two threads, which wait 2, 8 or 20 ms in two of ten of them; then for each operation
 # "op THREAD KIND NAME ID MOST LEAST": us around its two probes, and between them. On a busy machine a thread may have to wait

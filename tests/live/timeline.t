@@ -2,7 +2,6 @@
 # -f perfetto, -f otlp and -f folded: what a timeline says lasted so long did so by the program's own log.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # Of each change of a subsystem's state: which, how, and ns, by the clock of the program that has logged it
 cat >"$tmp/logged.py" <<'END'

@@ -6,7 +6,6 @@
 . "$(dirname "$0")/../live.sh"
 # shellcheck source=tests/postgresql.sh
 . "$(dirname "$0")/../postgresql.sh"
-can_trace || skip_all "needs root and bpftrace"
 # shellcheck disable=SC2034 # read by live.sh: 500 probes take a while, a busy machine three times that
 live_patience=240
 

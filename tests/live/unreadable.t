@@ -5,7 +5,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 [ "$(uname -m)" = x86_64 ] || skip_all "the operands are those of x86-64"
 
 cat >"$tmp/app.c" <<'E2'

@@ -2,7 +2,6 @@
 # What differs from one event to the next: a call that is not always made, a map with values of two enums.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 cat >"$tmp/app.c" <<'E2'
 #include <btgen/usdt.h>

@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # Says "WHAT ADDRESS" of each address that it passes to the probe, as a pointer and as a number.
 cat >"$tmp/app.c" <<'END'

@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-can_trace || skip_all "needs root and bpftrace"
 
 # Fires its probe, which has a semaphore, with each byte that it reads, up to a Z; its main thread has a name of its own.
 cat >"$tmp/app.c" <<'END'

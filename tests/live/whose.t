@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whose events a kind of probe has, as btgen believes (the column `whose` of gen/lang/vocabulary.c): bpftrace itself is asked.
 . "$(dirname "$0")/../lib.sh"
-can_trace || skip_all "needs root and bpftrace"
+need_tracing
 
 cat >"$tmp/writer.c" <<'E2'
 #include <sys/mman.h>

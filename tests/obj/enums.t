@@ -164,6 +164,6 @@ if can_trace; then
 	printf 'interval:ms:1 { $a = (int64)-2; $b = (uint32)4294967294; printf("%%s %%s %%s|%%s\\n", @neg[$a], @neg[$b], @wn[(int64)-9223372036854775807 - 1], @neg[77]); exit(); }\n' >>"$tmp/t.bt"
 	like "$(bpftrace "$tmp/t.bt" 2>&1)" '^B B X_A\|$' "bpftrace accepts the tables and finds the names"
 else
-	skip "bpftrace accepts the tables" "needs root and bpftrace"
+	skip_tracing "bpftrace accepts the tables"
 fi
 done_testing

@@ -276,7 +276,7 @@ END
 	want=$(gdb -nx -batch -ex 'printf "%d %d %d %d %d %d %d\n",sizeof(struct item),sizeof(struct pk),sizeof(struct al),sizeof(struct zero),sizeof(union un),sizeof(struct big),sizeof(anon_t)' "$tmp/p" 2>/dev/null | tail -n 1)
 	like "$(bpftrace "$tmp/b.bt" 2>&1)" "^$want\$" "bpftrace accepts the definitions and has the program's sizes"
 else
-	skip "bpftrace accepts the definitions" "needs root and bpftrace"
+	skip_tracing "bpftrace accepts the definitions"
 fi
 
 cat >"$tmp/arrays.c" <<'END'
