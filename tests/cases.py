@@ -86,6 +86,10 @@ def differs(command, cases, case, version, settings, target):
     return remarks
 
 
+def new_case(name, prog, number):
+    return {"NAME": name, "PROG": prog, "LINE": [], "BECOMES": [], "NEEDS": [], "said": [], "line": number}
+
+
 def read_cases(path):
     """(settings, case) for each case of a file; a case is a dict with the lines of each keyword."""
     settings, cases = {"TARGET": None, "FOR": "0.17 0.23 0.27", "WITH": ""}, []
@@ -96,10 +100,10 @@ def read_cases(path):
         if keyword in settings:
             settings = {**settings, keyword: rest}
         elif keyword == "NAME":
-            cases.append((settings, {"NAME": rest, "PROG": [], "LINE": [], "BECOMES": [], "said": [], "line": number}))
+            cases.append((settings, new_case(rest, [], number)))
         elif keyword == "PROG" and (not cases or not in_case):
-            cases.append((settings, {"NAME": rest, "PROG": [rest], "LINE": [], "BECOMES": [], "said": [], "line": number}))
-        elif keyword in ("PROG", "LINE", "BECOMES"):
+            cases.append((settings, new_case(rest, [rest], number)))
+        elif keyword in ("PROG", "LINE", "BECOMES", "NEEDS"):
             cases[-1][1][keyword].append(rest)
         elif keyword in SAID or keyword == "SAYS":
             cases[-1][1]["said"].append(line.rstrip("\n"))
@@ -107,6 +111,11 @@ def read_cases(path):
             sys.exit("%s:%d: %s is no keyword: see README.md" % (path, number, keyword))
         in_case = in_case or keyword in ("NAME", "PROG")
     return cases
+
+
+def lacks(case):
+    """The file that the case needs and this machine does not have."""
+    return next((path for path in case["NEEDS"] if not os.access(path, os.R_OK)), None)
 
 
 def update(command, path, cases, target_of):
@@ -143,6 +152,9 @@ def run(folder, command):
                 target = target_of[settings["TARGET"]]
                 if target and target.startswith(TOP) and b"stapsdt" not in open(target, "rb").read():
                     claim(True, case["NAME"] + " # SKIP built with --without-usdt")
+                    continue
+                if lacks(case):
+                    claim(True, "%s # SKIP no %s here" % (case["NAME"], lacks(case)))
                     continue
                 remarks = []
                 for version in settings["FOR"].split():

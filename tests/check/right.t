@@ -33,6 +33,10 @@ folder() {
 	local name=$1 script target
 	shift
 	for script in "$right/$name"/*.bt; do
+		if [ ! -r /sys/kernel/btf/vmlinux ] && grep -q 'struct task_struct' "$script"; then
+			skip "right/$name/${script##*/}" "no /sys/kernel/btf/vmlinux here"
+			continue
+		fi
 		for target in "$@"; do
 			silent "right/$name/${script##*/} on ${target##*/}" "$(from "$script")" -x "$target" "$script"
 		done

@@ -52,11 +52,11 @@ kill $one $two
 # check -x knows what run -x refuses. The script may be meant for a PID, as one surely is that tells processes apart.
 refused='with -x this would fire for every process on the machine: give a PID  [scope]'
 for clause in 'watchpoint:0x10000000:8:w' iter:task profile:hz:99 tracepoint:raw_syscalls:sys_enter kprobe:vfs_read; do
-	if command -v "$bpftrace" >/dev/null; then
+	if can_trace; then
 		"$btgen" run -x "$btgen" -e "$clause { @ = count(); }" >"$tmp/said" 2>&1
 		is "$? $(grep -oE '(warning|error): .*' "$tmp/said")" "1 error: $refused" "run -x of ${clause%%:*}"
 	else
-		skip "run -x of ${clause%%:*}" "no bpftrace"
+		skip_tracing "run -x of ${clause%%:*}"
 	fi
 	"$btgen" check --for 0.23 -x "$btgen" -e "$clause { @ = count(); }" >"$tmp/said" 2>&1
 	is "$? $(grep -oE '(warning|error): .*' "$tmp/said")" "0 warning: $refused" "check -x of ${clause%%:*}"

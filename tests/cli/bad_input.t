@@ -3,7 +3,7 @@
 # file untouched, no bpftrace started.
 . "$(dirname "$0")/../lib.sh"
 
-[ "$(id -u)" = 0 ] || skip_all "needs root: without it bpftrace.sh says only that"
+need_tracing # else bpftrace.sh says only that
 sh=$top/scripts/bpftrace.sh
 tgt=$targets/nvmf_tgt
 

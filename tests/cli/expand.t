@@ -132,8 +132,8 @@ cp "$tgt" "$tmp/program"
 printf 'BEGIN { }\n' >"$tmp/own.bt"
 ln -sf own.bt "$tmp/link.bt"
 for command in "expand -e BEGIN{}" "types -x $tgt item" "enums -x $tgt tgt_state:m" "skeleton -x $tgt *" "run -e BEGIN{}"; do
-	if [[ $command == run* ]] && ! command -v "$bpftrace" >/dev/null; then
-		skip "run -o: a program is not overwritten" "no bpftrace"
+	if [[ $command == run* ]] && ! can_trace; then
+		skip_tracing "run -o: a program is not overwritten"
 		continue
 	fi
 	set -f

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # btgen run beside a bpftrace, a reader or a parent that misbehaves: it ends, says why, and leaves nothing behind.
 . "$(dirname "$0")/../lib.sh"
-[ "$(id -u)" = 0 ] || skip_all "btgen run needs root"
+need_tracing # else btgen run says only that
 
 # A bpftrace that attaches at once and then does what $FAKE says.
 cat >"$tmp/bpftrace" <<'E2'

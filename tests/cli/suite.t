@@ -90,8 +90,10 @@ sleep 100 &
 own $!
 printf '%s\n' 'NAME another user' "PROCESS $!" 'PROG BEGIN { }' 'AFTER exec setpriv --reuid 65534 --clear-groups true' 'TIMEOUT 20' \
 	'EXPECT_NONE x' >app.cases
-if [ "$(id -u)" != 0 ] || ! setpriv --bounding-set -kill --inh-caps -kill true 2>/dev/null; then
-	skip "AFTER of another user" "needs root and setpriv"
+if ! can_trace; then
+	skip_tracing "AFTER of another user"
+elif ! setpriv --bounding-set -kill --inh-caps -kill true 2>/dev/null; then
+	skip "AFTER of another user" "no setpriv"
 else
 	out=$(BTGEN_BPFTRACE=$tmp/bpftrace setpriv --bounding-set -kill --inh-caps -kill "$btgen" test app.cases 2>&1)
 	is "$out" "1..1
