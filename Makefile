@@ -38,6 +38,8 @@ ifeq ($(word 2,$(MAKECMDGOALS))$(MAKELEVEL),0)
 MAKEFLAGS += -j$(PROCESSORS)
 endif
 ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
+# The demo takes minutes to build: what it cannot show on this machine is said first.
+$(if $(filter demo,$(MAKECMDGOALS)),$(shell tests/demo.sh --rights >&2))
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot check-package release,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
 	$(if $(filter check-chroot check-package release,$(MAKECMDGOALS)),--chroot) $(if $(filter check-package release,$(MAKECMDGOALS)),--package) \

@@ -3,6 +3,9 @@
 #
 #   SHARED=yes tests/demo.sh      the program that has its probes in shared libraries
 #   WRAPPER=/usr/local/bin/bpftrace.sh tests/demo.sh      the installed bpftrace.sh
+#   tests/demo.sh --rights        only says what keeps this user from tracing here, before anything is built
+#
+# Where programs cannot be traced it shows what btgen does without: the probes with their types, and the program for bpftrace. Status 1.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -50,17 +53,60 @@ complete() {
 	sed '1,/add namespace/d' "$tmp/trace" | grep -q 'change state from PAUSED to ACTIVE done'
 }
 
+# explain REASON: why there is no trace, and what helps
+explain() {
+	printf 'demo: this machine cannot trace: %s\n' "$1" >&2
+	case $1 in
+	'not root') printf '  run: sudo make demo\n' ;;
+	'root lacks '* | 'bpftrace cannot attach '*)
+		cat <<-'END'
+			  In a container, one of these helps:
+			    docker run --privileged --pid=host ...
+			    docker run --cap-add=SYS_ADMIN --cap-add=SYS_PTRACE --cap-add=IPC_LOCK --pid=host \
+			        -v /sys/kernel/tracing:/sys/kernel/tracing ...
+			  --pid=host is for programs outside of the container. SYS_PTRACE is for those of other users, IPC_LOCK for
+			  bpftrace up to 0.18, /sys/kernel/tracing for tracepoints and for bpftrace 0.24 and newer.
+		END
+		;;
+	'root of a user namespace'*) printf '  run it as root of the host, or in a container that has root of the host: sudo podman run --privileged ...\n' ;;
+	esac >&2
+}
+
+# excerpt LINES: of stdin, and how many more there are
+excerpt() { awk -v n="$1" 'NR <= n { print } END { if (NR > n) printf "... and %d more lines\n", NR - n }'; }
+
+# show_untraced PROGRAM WRAPPER REASON: what needs no rights
+show_untraced() {
+	local exe=tests/targets/$1
+	cd "$top"
+	say "without tracing: the probes of a program, their arguments and types"
+	echo "build/btgen probes -x $exe"
+	"${BTGEN:-btgen}" probes -x "$exe" | excerpt 12
+	say "without tracing: the program for bpftrace, of the script and the types"
+	echo "${2#"$top"/} -n -x $exe nvmf.bt"
+	"$2" -n -x "$exe" nvmf.bt | sed -n '/^usdt:/,$p' | excerpt 30
+	echo
+	explain "$3"
+	printf '  btgen doctor reports more.\n' >&2
+	exit 1
+}
+
 main() {
-	local exe=nvmf_tgt wrapper=${WRAPPER:-$top/scripts/bpftrace.sh} line
+	local exe=nvmf_tgt wrapper=${WRAPPER:-$top/scripts/bpftrace.sh} line why
+	if [ "${1-}" = --rights ]; then
+		[ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null && exit
+		why=$("$top/tests/tracing.sh" --rights) || explain "$why"
+		exit 0
+	fi
 	[ "${SHARED-}" != yes ] || exe=nvmf_tgt_shared
-	if [ "$(id -u)" != 0 ]; then
+	if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then
 		# bpftrace needs root, and so do the packages that `make demo` has just looked for
-		sudo -n true 2>/dev/null || die 'tracing needs root: sudo make demo'
 		exec sudo -n BTGEN_BUILD="${BTGEN_BUILD-}" SHARED="${SHARED-}" WRAPPER="${WRAPPER-}" "${BASH_SOURCE[0]}" "$@"
 	fi
 	if [ -n "${BTGEN_BUILD-}" ] && [ -z "${WRAPPER-}" ]; then
 		export BTGEN=$BTGEN_BUILD/btgen
 	fi
+	why=$("$top/tests/tracing.sh") || show_untraced "$exe" "$wrapper" "$why"
 
 	tmp=$(mktemp -d "${TMPDIR:-/tmp}/btgen-demo.XXXXXX")
 	trap cleanup EXIT
