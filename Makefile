@@ -5,6 +5,7 @@
 #   make check        the test suite; T='tests/cli/*.t' runs a part of it, PROVE_FLAGS=-v shows each claim
 #   make check-matrix the live tests once per bpftrace version, installing the others
 #   make check-chroot SUITE=trixie      make demo and make check in a bare Debian of that suite
+#   make check-sandbox   make demo and make check where nothing may be traced, as in docker by default; root
 #   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 5 minutes each
 #   make check-vm     NVMe scripts, and a few live tests, in emulated machines with their own kernels, 4 to 6 minutes
 #   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses
@@ -95,7 +96,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-spdk check-vm check-vm-all check-fleet check-others check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall install-dirs \
+.PHONY: all demo check check-matrix check-chroot check-sandbox check-spdk check-vm check-vm-all check-fleet check-others check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall install-dirs \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -216,6 +217,10 @@ check-matrix: all
 # The system as a new user may have it: nothing installed but make and gcc.
 check-chroot:
 	$(Q)tests/chroot/run.sh $(or $(SUITE),$(error say which suite, as in: make check-chroot SUITE=trixie))
+
+# A machine that may not trace: what needs no tracing must pass, what does must say why not.
+check-sandbox:
+	$(Q)tests/sandbox.sh
 
 # Packages, as a distribution makes them.
 check-package: dist
