@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-bool file_is_own_user(uint64_t id)
+bool file_is_trusted(uint64_t id)
 {
 	const char *sudo = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
 	uint64_t caller;
@@ -18,19 +18,24 @@ bool file_is_own_user(uint64_t id)
 	       (sudo && str_to_u64(str_from(sudo), &caller) && id == caller);
 }
 
+const char *file_why_foreign_stat(struct arena *a, const struct stat *st, const char *what)
+{
+	if (!file_is_trusted(st->st_uid))
+		return arena_printf(a, "uid %u owns %s", (unsigned)st->st_uid, what);
+	if (S_ISLNK(st->st_mode))
+		return NULL; // its mode has no meaning
+	if (st->st_mode & S_IWOTH)
+		return arena_printf(a, "everyone can write to %s", what);
+	// A group of that number is the private one of a user.
+	if (st->st_mode & S_IWGRP && !file_is_trusted(st->st_gid))
+		return arena_printf(a, "gid %u can write to %s", (unsigned)st->st_gid, what);
+	return NULL;
+}
+
 static const char *why_foreign(struct arena *a, const char *path, const char *what)
 {
 	struct stat st;
-	if (stat(path, &st) != 0)
-		return NULL;
-	if (!file_is_own_user(st.st_uid))
-		return arena_printf(a, "uid %u owns %s", (unsigned)st.st_uid, what);
-	if (st.st_mode & S_IWOTH)
-		return arena_printf(a, "everyone can write to %s", what);
-	// A group of that number is the private one of a user.
-	if (st.st_mode & S_IWGRP && !file_is_own_user(st.st_gid))
-		return arena_printf(a, "gid %u can write to %s", (unsigned)st.st_gid, what);
-	return NULL;
+	return stat(path, &st) == 0 ? file_why_foreign_stat(a, &st, what) : NULL;
 }
 
 const char *file_why_foreign(struct arena *a, const char *path)

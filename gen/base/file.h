@@ -13,6 +13,7 @@
 #define BASE_FILE_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -39,13 +40,15 @@ bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
 /** Writes all of @text where @fd stands; false with errno. */
 bool file_write_all(int fd, struct str text);
 
-/** Is @id root's, or that of who runs this, or called sudo(8)? */
-bool file_is_own_user(uint64_t id);
 /**
  * How somebody else than root and the user can change @path, a file, or put another in its place:
  * "uid 1001 owns the directory". The user is who runs this, or called sudo(8). NULL: nobody can.
  */
 const char *file_why_foreign(struct arena *a, const char *path);
+/** The same of one file, which @what names: "the directory". */
+const char *file_why_foreign_stat(struct arena *a, const struct stat *st, const char *what);
+/** A user ID: root's, of who runs this, or of who called sudo(8). */
+bool file_is_trusted(uint64_t id);
 
 /** Bytes of a path to an open file, see file_path_of(). */
 enum { FILE_PATH_OF = 32 };

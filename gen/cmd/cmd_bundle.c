@@ -390,7 +390,7 @@ static bool write_pcp(struct arena *a, struct diag *d, const struct expand_reque
 		    diag_error(d, NULL,
 			       "the script has no metrics: use maps of count(), sum(), min(), "
 			       "max(), avg(), stats(), hist() or lhist() that END does not clear");
-	good = good && outfile_write(a, d, req->out, strbuf_str(&text));
+	good = good && outfile_write(a, d, "-o", req->out, strbuf_str(&text));
 	strbuf_fini(&text);
 	return good;
 }
@@ -438,7 +438,7 @@ static bool write_bundle(struct arena *a, struct diag *d, const struct expand_re
 		code_text(&text, strbuf_str(&x->program.text));
 		code_f(&text, "\nEND-%s\n", end);
 	}
-	bool good = outfile_write(a, d, req->out, code_str(&text));
+	bool good = outfile_write(a, d, "-o", req->out, code_str(&text));
 	code_fini(&text);
 	return good;
 }

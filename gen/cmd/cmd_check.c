@@ -209,7 +209,7 @@ static bool check_to_json(struct arena *a, struct diag *d, const struct expand_r
 	diag_end_json(d);
 	d->json = NULL;
 	json_close_lines(&j);
-	good &= outfile_write(a, d, NULL, strbuf_str(&text));
+	good &= outfile_write(a, d, NULL, NULL, strbuf_str(&text));
 	strbuf_fini(&text);
 	return good;
 }

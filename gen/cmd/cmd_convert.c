@@ -110,7 +110,7 @@ static int convert_file(struct arena *a, struct diag *d, const struct options *o
 	}
 	if (o->out && outfile_is_same(is_stdin ? "/dev/stdin" : path, o->out)) {
 		diag_error(d, &at, "is the capture itself: not overwritten");
-	} else if (outfile_begin(a, d, o->out, &out)) {
+	} else if (outfile_begin(a, d, "-o", o->out, &out)) {
 		struct convert *c = convert_new(o->format, o->map, d, name);
 		bool good = convert(d, c, fd, name, &out);
 		if (outfile_end(d, &out, good))

@@ -163,7 +163,7 @@ static bool run(struct enums_cmd *cmd)
 		print_json(&b, tables, n);
 	else
 		print_script(&script, tables, n);
-	bool good = outfile_write(s->arena, s->diag, s->out,
+	bool good = outfile_write(s->arena, s->diag, "-o", s->out,
 				  cmd->json ? strbuf_str(&b) : code_str(&script));
 	strbuf_fini(&b);
 	code_fini(&script);

@@ -226,15 +226,15 @@ static bool prints_events(const struct bind *b)
 
 /** What is known of the traces before this one: with --follow it is one of a series. */
 struct series {
-	bool has_data;		 /**< in the file of -o */
-	bool was_ready;		 /**< any of them: who waits for that has been told */
-	uint64_t started;	 /**< when the last program was, see struct proc */
-	struct str build;	 /**< build-id of the last program, empty: none or unknown */
-	const char *note;	 /**< what is said of this build, or NULL */
-	struct str name;	 /**< of the program */
-	struct str path;	 /**< of the last one */
-	VEC(uid_t) users;	 /**< of all that were traced */
-	unsigned long long over; /**< ms: when -T is over, on the clock of clock_ms(); 0: never */
+	struct output_begun begun; /**< the file of -o */
+	bool was_ready;		   /**< any of them: who waits for that has been told */
+	uint64_t started;	   /**< when the last program was, see struct proc */
+	struct str build;	   /**< build-id of the last program, empty: none or unknown */
+	const char *note;	   /**< what is said of this build, or NULL */
+	struct str name;	   /**< of the program */
+	struct str path;	   /**< of the last one */
+	VEC(uid_t) users;	   /**< of all that were traced */
+	unsigned long long over;   /**< ms: when -T is over, on the clock of clock_ms(); 0: never */
 	struct run_end end;
 };
 
@@ -276,7 +276,7 @@ static const char *trigger_of(const struct run_options *o, const struct expansio
 /** What a trace of @x is run as; without a writer. */
 static struct run_config config_of(struct arena *a, const struct run_options *o,
 				   const struct bpftrace *bt, const struct expansion *x,
-				   const struct spawned *child, const struct series *series)
+				   const struct spawned *child, struct series *series)
 {
 	bool is_host = x->bind.found.scope == BIND_HOST;
 	bool is_several = !is_host && expand_has_several(&o->req);
@@ -293,7 +293,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.out_path = cfg.is_estimate				    ? "/dev/null"
 		       : o->req.out && strcmp(o->req.out, "-") == 0 ? NULL
 								    : o->req.out;
-	cfg.appends = series->has_data;
+	cfg.begun = &series->begun;
 	cfg.has_summary = o->req.given.verbose || isatty(STDERR_FILENO);
 	cfg.attached = list_attached(a, &x->bind);
 	cfg.has_skipped = x->skipped.n > 0;
@@ -450,7 +450,6 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	bool is_signal = status > 128 && status < 128 + NSIG;
 	if (status && !is_signal && !series->end.was_ready)
 		allowed_note(d, &o->may, &x->bind);
-	series->has_data |= series->end.was_ready;
 	series->was_ready |= series->end.was_ready;
 	writer_free(cfg.writer);
 	convert_free(cfg.convert);
@@ -527,7 +526,7 @@ static void add_user(struct arena *a, struct series *s, uid_t user)
 static const char *stranger_of(struct arena *a, const struct proc *p)
 {
 	uid_t uid = proc_uid(a, PROCFS, p->pid, PROC_UID_REAL);
-	if (uid == (uid_t)-1 || file_is_own_user(uid))
+	if (uid == (uid_t)-1 || file_is_trusted(uid))
 		return NULL;
 	return arena_printf(a, STR_FMT ", of uid %u", STR_ARG(str_printable(a, p->files.v[0].path)),
 			    (unsigned)uid);
@@ -568,9 +567,9 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct run_options 
 	for (size_t i = 0; i < o->req.pids.n; i++)
 		add_user(a, series, proc_uid(a, PROCFS, o->req.pids.v[i], PROC_UID_REAL));
 	if (good && o->no_run)
-		status = outfile_write(a, d, NULL, shown) ? CMD_OK : CMD_INPUT;
+		status = outfile_write(a, d, NULL, NULL, shown) ? CMD_OK : CMD_INPUT;
 	else if (good) {
-		if (!o->echo || outfile_write(a, d, NULL, strbuf_str(&x.program.text))) {
+		if (!o->echo || outfile_write(a, d, NULL, NULL, strbuf_str(&x.program.text))) {
 			note_process(a, o, series, &x);
 			status = trace(a, d, o, bt, &x, &child, NULL, series);
 		}
@@ -894,7 +893,8 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	if (!expand_choose_cgroup(d, &o->req) || !check_followed(d, o))
 		return CMD_INPUT;
 	if (o->run.ready_file && !o->no_run &&
-	    !outfile_may_write(a, d, "--ready-file", o->run.ready_file))
+	    (!expand_spares_scripts(d, &o->req, "--ready-file", o->run.ready_file) ||
+	     !outfile_may_write(a, d, "--ready-file", o->run.ready_file)))
 		return CMD_INPUT;
 	if (o->awaited && (sig = await(a, d, o, &s, o->awaited)))
 		return 128 + sig;

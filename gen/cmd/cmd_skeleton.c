@@ -61,7 +61,7 @@ int cmd_skeleton(struct arena *a, struct diag *d, int argc, char **argv)
 	expand_report_skipped(a, d, req.given.version, &x, good);
 	if (good)
 		skeleton_write_template(&sk, &text);
-	good = good && outfile_write(a, d, req.out, code_str(&text));
+	good = good && outfile_write(a, d, "-o", req.out, code_str(&text));
 	code_fini(&text);
 	expand_close(&x);
 	return good ? CMD_OK : CMD_INPUT;
@@ -98,7 +98,7 @@ int cmd_expand(struct arena *a, struct diag *d, int argc, char **argv)
 		return status;
 	expand_choose_version(a, d, &req);
 	bool good = expand_choose_cgroup(d, &req) && expand_run(a, d, &req, &x) &&
-		    outfile_write(a, d, req.out, strbuf_str(&x.program.text));
+		    outfile_write(a, d, "-o", req.out, strbuf_str(&x.program.text));
 	expand_close(&x);
 	return good ? CMD_OK : CMD_INPUT;
 }

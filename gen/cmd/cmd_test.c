@@ -216,7 +216,12 @@ static int run_files(struct session *s, char **paths, size_t n)
 	struct suite *suites = arena_array(a, struct suite, n);
 	size_t n_cases = s->options->is_complete;
 	bool good = true;
+	if (s->options->junit && !outfile_may_write(a, s->diag, "--junit", s->options->junit))
+		return CMD_INPUT;
 	for (size_t i = 0; i < n; i++) {
+		if (s->options->junit && outfile_is_same(s->options->junit, paths[i]))
+			good =
+			    diag_error(s->diag, NULL, "--junit: %s is a file of cases", paths[i]);
 		good &= suite_read(a, s->diag, paths[i], &suites[i]);
 		n_cases += suites[i].cases.n;
 	}
@@ -230,7 +235,7 @@ static int run_files(struct session *s, char **paths, size_t n)
 	if (s->options->req.exe)
 		report_untested(s);
 	if (s->options->junit &&
-	    !outfile_write(a, s->diag, s->options->junit, report_junit(a, &s->report)))
+	    !outfile_write(a, s->diag, "--junit", s->options->junit, report_junit(a, &s->report)))
 		return CMD_INPUT;
 	return report_count_failures(&s->report) ? CMD_INPUT : CMD_OK;
 }

@@ -188,7 +188,7 @@ static bool list_names(struct types_cmd *cmd, char **patterns, int n)
 	bool is_none = any && !l.names.n;
 	for (int i = 0; i < n && is_none; i++)
 		any = diag_error(s->diag, NULL, "no type matches '%s'", patterns[i]);
-	any = any && outfile_write(s->arena, s->diag, s->out, strbuf_str(&b));
+	any = any && outfile_write(s->arena, s->diag, "-o", s->out, strbuf_str(&b));
 	strbuf_fini(&b);
 	return any;
 }
@@ -269,7 +269,7 @@ static bool run(struct types_cmd *cmd, char **names, int n)
 	for (size_t i = 0; i < o.typedefs.n; i++)
 		print_typedef(&text, &o.c, o.typedefs.v[i]);
 	if (good || (cmd->keep_going && n_good))
-		good = outfile_write(s->arena, s->diag, s->out,
+		good = outfile_write(s->arena, s->diag, "-o", s->out,
 				     cmd->json ? strbuf_str(&b) : code_str(&text));
 	strbuf_fini(&b);
 	code_fini(&text);

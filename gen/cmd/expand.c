@@ -499,13 +499,13 @@ static bool take_patterns(struct arena *a, struct diag *d, const struct expand_r
 	return true;
 }
 
-/** -o with the name of a script would be the end of the script. */
-static bool check_out(struct diag *d, const struct expand_request *req)
+bool expand_spares_scripts(struct diag *d, const struct expand_request *req, const char *option,
+			   const char *path)
 {
-	for (size_t i = 0; i < req->sources.n && req->out; i++) {
+	for (size_t i = 0; i < req->sources.n && path; i++) {
 		const struct expand_source *s = &req->sources.v[i];
-		if (!s->is_text && outfile_is_same(req->out, s->text))
-			return diag_error(d, NULL, "-o: %s is the script itself", req->out);
+		if (!s->is_text && outfile_is_same(path, s->text))
+			return diag_error(d, NULL, "%s: %s is the script itself", option, path);
 	}
 	return true;
 }
@@ -532,7 +532,7 @@ static const struct bind_given *given_by(struct arena *a, const struct expand_re
 static bool make_program(struct arena *a, struct diag *d, const struct expand_request *req,
 			 struct expansion *x)
 {
-	if (!check_out(d, req) || !expand_open_target(a, d, req, x))
+	if (!expand_spares_scripts(d, req, "-o", req->out) || !expand_open_target(a, d, req, x))
 		return false;
 	for (size_t i = 0; i < req->sources.n && req->raw; i++)
 		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);

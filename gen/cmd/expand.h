@@ -101,6 +101,9 @@ int expand_take_text(void *request, const char *value);
 int expand_take_finding(void *request, const char *value);
 /** An operand: a script. */
 int expand_take_script(void *request, const char *word);
+/** @path, which @option is to write, would be the end of a script that has the same name: false, after an error. */
+bool expand_spares_scripts(struct diag *d, const struct expand_request *req, const char *option,
+			   const char *path);
 /** Reads @options, scripts, and what is to be done with them: at least one, for one target. */
 int expand_read_options(const struct cmd_options *options, const char *purpose, int argc,
 			char **argv, struct expand_request *req);

@@ -538,7 +538,7 @@ bool lock_write(const struct lock *l, struct diag *d, const char *path)
 		strbuf_adds(&text, lines.v[i]);
 	struct diag_place at = {.file = str_from(path)};
 	bool good = text.n <= LOCK_MAX
-			? outfile_write(a, d, path, strbuf_str(&text))
+			? outfile_write(a, d, "--lock", path, strbuf_str(&text))
 			: diag_error(d, &at,
 				     "the lock would be larger than 1 MiB: write one for "
 				     "fewer scripts");

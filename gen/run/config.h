@@ -21,7 +21,7 @@ struct run_config {
 	struct spawned *child;		  /**< program to release once attached, or NULL */
 	const char *out_path;		  /**< file for the data, or NULL for stdout */
 	const struct output_share *share; /**< others write there, too; or NULL */
-	bool appends;			  /**< the file has data of this trace already */
+	struct output_begun *begun;	  /**< whether the file has data of this run already */
 	const char *attached_to; /**< what is said once it is attached: "attached to a (PID 1)" */
 	const char *ready_file;	 /**< file to write once attached, or NULL */
 	int ready_fd;		 /**< descriptor to write a line to once attached, or -1 */

@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/outfile.h"
 
 struct output_turns {
-	bool is_begun;	// the file holds data of this run
+	struct output_begun begun;
 	bool is_part;	// the last line has no end
 	unsigned owner; // whose turn the last one was, 0: nobody's yet
 };
@@ -56,20 +55,17 @@ void output_end_turn(struct output *o)
 }
 
 bool output_open(struct arena *a, struct diag *d, const char *path,
-		 const struct output_share *share, struct output *ret)
+		 const struct output_share *share, struct output_begun *begun, struct output *ret)
 {
-	*ret = (struct output){.path = path, .fd = STDOUT_FILENO, .share = share};
+	*ret = (struct output){.path = path,
+			       .fd = STDOUT_FILENO,
+			       .share = share,
+			       .begun = share ? &share->turns->begun : begun};
 	if (!path)
 		return true;
-	if (!outfile_check(d, path))
-		return false;
-	ret->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	if (ret->fd >= 0)
-		return true;
-	ret->is_new = errno == ENOENT;
-	if (ret->is_new)
-		return outfile_may_write(a, d, "-o", path);
-	return diag_error(d, NULL, "-o: cannot write %s: %s", path, strerror(errno));
+	bool good = outfile_open(a, d, "-o", path, &ret->file);
+	ret->fd = ret->file.fd;
+	return good;
 }
 
 bool output_is_terminal(const char *path)
@@ -86,32 +82,26 @@ bool output_is_terminal(const char *path)
 	return is;
 }
 
-static bool begin(struct diag *d, struct output *o)
+static bool begin(struct arena *a, struct diag *d, struct output *o)
 {
-	struct stat st;
+	o->appends = o->begun->is_begun;
 	if (!o->path)
 		return true;
-	if (o->appends && o->fd >= 0)
-		return true;
-	if (o->is_new && o->fd < 0)
-		o->fd = open(o->path,
-			     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (o->appends ? 0 : O_TRUNC),
-			     0666);
-	else if (fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(o->fd, 0) != 0)
-		return diag_error(d, NULL, "-o: cannot truncate %s: %s", o->path, strerror(errno));
-	return o->fd >= 0 ||
-	       diag_error(d, NULL, "-o: cannot create %s: %s", o->path, strerror(errno));
+	bool good = o->appends ? outfile_resume(d, &o->file, &o->begun->file)
+			       : outfile_empty(a, d, &o->file);
+	o->fd = o->file.fd;
+	if (good)
+		*o->begun = (struct output_begun){true, o->file.st};
+	return good;
 }
 
-bool output_begin(struct diag *d, struct output *o)
+bool output_begin(struct arena *a, struct diag *d, struct output *o)
 {
 	if (!o->share)
-		return begin(d, o);
+		return begin(a, d, o);
 	// The first of those who share it empties the file.
 	lock(o->share, F_SETLKW, F_WRLCK);
-	o->appends = o->share->turns->is_begun;
-	o->share->turns->is_begun = true;
-	bool good = begin(d, o);
+	bool good = begin(a, d, o);
 	lock(o->share, F_SETLK, F_UNLCK);
 	return good;
 }
@@ -131,7 +121,8 @@ ssize_t output_write(struct output *o, struct str data)
 bool output_is_rewritable(const struct output *o)
 {
 	struct stat st;
-	return o->path && !o->share && !o->appends && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
+	return o->path && !o->file.is_descriptor && !o->share && !o->appends &&
+	       fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 bool output_write_whole(struct output *o, struct str data, struct str tail)
@@ -174,8 +165,7 @@ void output_cut_part(struct output *o)
 
 bool output_close(struct output *o)
 {
-	int fd = o->fd;
 	o->fd = -1;
 	strbuf_fini(&o->tail);
-	return fd <= STDERR_FILENO || close(fd) == 0;
+	return !o->path || outfile_close(&o->file);
 }

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/outfile.h"
 #include "base/str.h"
 
 /** What those who share it have in common, in memory that they share. */
@@ -28,10 +29,17 @@ struct output_share {
 	struct str heading; /**< a whole line */
 };
 
+/** Traces of one run go into one file: which one, once it has data of them. */
+struct output_begun {
+	bool is_begun;
+	struct stat file;
+};
+
 struct output {
-	const char *path;   /**< NULL: stdout */
-	int fd;		    /**< -1: the file is not made yet */
-	bool is_new;	    /**< the file did not exist before */
+	const char *path;    /**< NULL: stdout */
+	int fd;		     /**< -1: the file is not made yet */
+	struct outfile file; /**< of path */
+	struct output_begun *begun;
 	bool appends;	    /**< what is in the file stays */
 	off_t part;	    /**< bytes written since the last end of a line */
 	off_t end;	    /**< of what output_write_whole() wrote, without the tail */
@@ -44,14 +52,14 @@ bool output_share_new(struct output_share *ret);
 
 /**
  * Opens @path (NULL for stdout) without changing it; one that does not exist is only tried for. @share:
- * it is not this process's alone; or NULL.
+ * it is not this process's alone; or NULL, and then @begun, which starts as 0, is kept for the next trace.
  */
 bool output_open(struct arena *a, struct diag *d, const char *path,
-		 const struct output_share *share, struct output *ret);
+		 const struct output_share *share, struct output_begun *begun, struct output *ret);
 /** Is @path (NULL for stdout) a terminal? */
 bool output_is_terminal(const char *path);
-/** The file is wanted now: empties or makes it, or goes on behind what is there. */
-bool output_begin(struct diag *d, struct output *o);
+/** The file is wanted now: empties or makes it, or goes on after what the run has written there. */
+bool output_begin(struct arena *a, struct diag *d, struct output *o);
 /**
  * Writes the first bytes of @data, at most as many as a pipe takes whole when poll() has said
  * POLLOUT. Returns their number, 0 for "not now", -1 with errno.

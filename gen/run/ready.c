@@ -1,7 +1,6 @@
 #include "run/ready.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/outfile.h"
 
 bool ready_is_waiting(pid_t pid)
 {
@@ -26,14 +26,8 @@ bool ready_is_waiting(pid_t pid)
 
 void ready_pass_on(struct diag *d, const char *file, int fd)
 {
-	if (file) {
-		int out = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (out < 0 || !file_write_all(out, STR("ready\n")))
-			diag_warning(d, NULL, "--ready-file: cannot write %s: %s", file,
-				     strerror(errno));
-		if (out >= 0)
-			close(out);
-	}
+	if (file)
+		outfile_notify(d, "--ready-file", file, STR("ready\n"));
 	if (fd >= 0) {
 		if (!file_write_all(fd, STR("ready\n")))
 			diag_warning(d, NULL, "--ready-fd: %s", strerror(errno));

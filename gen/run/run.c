@@ -468,7 +468,7 @@ static void become_ready(struct runner *r)
 	r->relay.messages.is_running = true;
 	r->loss = kernelmap_open(r->stop.pid, NULL);
 	look_at_user(r);
-	if (!output_begin(r->diag, &r->output)) {
+	if (!output_begin(r->arena, r->diag, &r->output)) {
 		give_up(r);
 	} else if (proc && proc_is_replaced(proc)) {
 		diag_error(r->diag, NULL,
@@ -825,7 +825,7 @@ static void finish(struct runner *r)
 		relay_release(&r->relay);
 	if (!r->ready && r->status == 0) { // it was over before we saw it wait: a BEGIN that exits
 		r->ready = true;
-		if (!output_begin(r->diag, &r->output))
+		if (!output_begin(r->arena, r->diag, &r->output))
 			r->given_up = true;
 	}
 	if (r->end_signal)
@@ -880,9 +880,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 			   .user = (uid_t)-1};
 	r.target_end = cfg->proc ? cfg->proc->pidfd : -1;
 	*end = (struct run_end){.user = (uid_t)-1};
-	if (!output_open(a, d, cfg->out_path, cfg->share, &r.output))
+	if (!output_open(a, d, cfg->out_path, cfg->share, cfg->begun, &r.output))
 		return 1;
-	r.output.appends = cfg->appends;
 	if (cfg->proc && !proc_is_same(cfg->proc)) {
 		end->is_gone = true;
 		diag_error(d, NULL, "process %d has exited", cfg->proc->pid);

@@ -142,7 +142,7 @@ for command in "expand -e BEGIN{}" "types -x $tgt item" "enums -x $tgt tgt_state
 	is "$? $(cmp "$tgt" "$tmp/program" 2>&1)" "1 " "${command%% *} -o: a program is not overwritten"
 	set +f
 done
-like "$out" 'program: error: is a program or library: not overwritten' "... which is said"
+like "$out" 'error: -o: .*/program is a program or library: not overwritten' "... which is said"
 like "$("$btgen" expand "$tmp/link.bt" -o "$tmp/own.bt" 2>&1)" "error: -o: $tmp/own.bt is the script itself" "-o: nor is the script"
 is "$(cat "$tmp/own.bt")" 'BEGIN { }' "... which is as it was"
 "$btgen" expand -x "$tgt" -o "$tmp/out" -e 'interval:s:1 { exit(); }'
