@@ -34,7 +34,9 @@ static const struct cmd_option list[] = {
      "check for these versions of bpftrace [the one installed, else 0.17]"},
     EXPAND_JSON_ROW("print findings as one JSON array"),
     {0, "lock", "FILE", CMD_STRING(struct expand_request, lock),
-     "write a lock file: the facts that the scripts rely on"},
+     "write a lock file, the facts that the scripts rely on; compare with one that exists"},
+    {0, "update", NULL, CMD_FLAG(struct expand_request, update),
+     "with --lock: rewrite a lock file that differs"},
     {0, "against", "FILE", CMD_STRING(struct expand_request, against),
      "report differences from a lock file"},
     EXPAND_VERBOSE_ROW("report the files chosen"),
@@ -55,19 +57,17 @@ static const struct cmd_options options = {
 static int parse(int argc, char **argv, struct expand_request *req)
 {
 	int status = expand_read_options(&options, "check", argc, argv, req);
-	if (status >= 0 || (!req->lock && !req->against))
+	if (status >= 0 || (!req->lock && !req->against && !req->update))
 		return status;
 	if (req->versions.n > 1)
 		return cmd_usage_error("--lock and --against need one version: --for " DIALECT_FMT,
 				       DIALECT_ARG(req->given.version));
 	if (req->lock && req->against)
 		return cmd_usage_error("give --lock or --against, not both");
+	if (req->update && !req->lock)
+		return cmd_usage_error("--update needs --lock");
 	if (!req->exe && !req->pids.n)
 		return cmd_usage_error("give the program, with -x or -p");
-	for (size_t i = 0; i < req->sources.n && req->lock; i++)
-		if (!req->sources.v[i].is_text &&
-		    outfile_is_same(req->lock, req->sources.v[i].text))
-			return cmd_usage_error("--lock: %s is a script", req->lock);
 	return -1;
 }
 
@@ -90,6 +90,8 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 	struct lock lock = {.arena = a};
 	struct expand_request one = *req;
 	bool good = true;
+	if (!expand_spares_scripts(d, req, "--lock", req->lock))
+		return false;
 	one.given.lock = &lock;
 	one.sources.n = 1;
 	for (size_t i = 0; i < req->sources.n; i++) {
@@ -99,12 +101,19 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 		good &= expand(a, d, &one, x);
 		lock_add_tables(&x->bind);
 	}
-	if (req->lock)
+	enum lock_state state = req->lock ? lock_look(&lock, d, req->lock) : LOCK_DIFFERENT;
+	if (state == LOCK_EMPTY || (state == LOCK_DIFFERENT && req->update))
 		return good && lock_write(&lock, d, req->lock);
+	if (state != LOCK_DIFFERENT)
+		return good && state == LOCK_EQUAL;
+	unsigned n_before = d->n_errors + d->n_warnings;
 	d->is_strict = req->strict;
 	d->is_forced = req->forced;
-	good &= lock_check(&x->bind, req->against);
-	return good;
+	good &= lock_check(&x->bind, req->lock ? req->lock : req->against);
+	if (!req->lock || d->n_errors + d->n_warnings == n_before)
+		return good;
+	diag_note(d, diag_at({.file = str_from(req->lock)}), "is unchanged: --update rewrites it");
+	return false;
 }
 
 /** A message with its notes, and the versions for which it is said. */

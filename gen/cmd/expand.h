@@ -38,6 +38,7 @@ struct expand_request {
 	bool json;		    /**< -f json, of these; of `check`: --json */
 	bool pcp;		    /**< of `bundle`: --pcp */
 	const char *lock, *against; /**< of `check`: its options of these names, or NULL */
+	bool update;		    /**< of `check`: a lock that differs is rewritten */
 	const char *out;	    /**< -o FILE, or NULL */
 	VEC(unsigned) versions;	    /**< of `check`: for each of these, if there are several */
 	bool without_text;	    /**< nobody reads the program that is made */

@@ -1,8 +1,11 @@
 #include "lock/lock_priv.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/outfile.h"
 #include "bind/namedarg.h"
 #include "elf/debugfile.h"
@@ -521,7 +524,7 @@ static int by_text(const void *x, const void *y)
 	return str_compare(*(const struct str *)x, *(const struct str *)y);
 }
 
-bool lock_write(const struct lock *l, struct diag *d, const char *path)
+static struct str text_of(const struct lock *l)
 {
 	struct arena *a = l->arena;
 	VEC(struct str) lines = {0};
@@ -536,12 +539,42 @@ bool lock_write(const struct lock *l, struct diag *d, const char *path)
 	strbuf_addz(&text, LOCK_FORMAT LOCK_VERSION "\n");
 	for (size_t i = 0; i < lines.n; i++)
 		strbuf_adds(&text, lines.v[i]);
+	return strbuf_take(&text, a);
+}
+
+bool lock_write(const struct lock *l, struct diag *d, const char *path)
+{
+	struct str text = text_of(l);
+	if (text.n <= LOCK_MAX)
+		return outfile_write(l->arena, d, "--lock", path, text);
+	return diag_error(d, diag_at({.file = str_from(path)}),
+			  "the lock would be larger than 1 MiB: write one for fewer scripts");
+}
+
+enum lock_state lock_look(const struct lock *l, struct diag *d, const char *path)
+{
 	struct diag_place at = {.file = str_from(path)};
-	bool good = text.n <= LOCK_MAX
-			? outfile_write(a, d, "--lock", path, strbuf_str(&text))
-			: diag_error(d, &at,
-				     "the lock would be larger than 1 MiB: write one for "
-				     "fewer scripts");
-	strbuf_fini(&text);
-	return good;
+	struct str format = STR(LOCK_FORMAT);
+	struct strbuf old = {0};
+	uint64_t size;
+	const char *why;
+	int fd = file_open(NULL, path, &size, &why);
+	if (fd < 0 && errno != EACCES) // missing, no regular file: the write reports what is wrong
+		return LOCK_EMPTY;
+	bool is_read = fd >= 0 && file_read_rest(fd, LOCK_MAX, &old);
+	if (fd >= 0)
+		close(fd);
+	struct str text = strbuf_str(&old);
+	enum lock_state state = LOCK_UNUSABLE;
+	if (!is_read)
+		diag_error(d, &at, "cannot be read: %s", fd < 0 ? why : strerror(errno));
+	else if (!text.n)
+		state = LOCK_EMPTY;
+	else if (!str_has_prefix(text, format))
+		diag_error(d, &at, "not a lock, and not overwritten: its first line is not \"%s\"",
+			   LOCK_FORMAT LOCK_VERSION);
+	else
+		state = str_eq(text, text_of(l)) ? LOCK_EQUAL : LOCK_DIFFERENT;
+	strbuf_fini(&old);
+	return state;
 }

@@ -49,6 +49,15 @@ void lock_add_tables(const struct bind *b);
 /** Writes the file. False after an error. */
 bool lock_write(const struct lock *l, struct diag *d, const char *path);
 
+/** A file that a lock is to be written to. */
+enum lock_state {
+	LOCK_EMPTY,	/**< there is none, it is empty, or no regular file */
+	LOCK_EQUAL,	/**< has the same facts */
+	LOCK_DIFFERENT, /**< another lock */
+	LOCK_UNUSABLE,	/**< anything else, which is reported */
+};
+enum lock_state lock_look(const struct lock *l, struct diag *d, const char *path);
+
 enum lock_change { LOCK_REMOVED, LOCK_ADDED, LOCK_CHANGED, LOCK_RENAMED, LOCK_MOVED };
 
 struct lock_difference {

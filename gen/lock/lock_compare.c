@@ -405,7 +405,8 @@ static bool read_file(struct diag *d, const char *path, struct lock *ret)
 	if (!str_eqz(l.text, LOCK_FORMAT LOCK_VERSION))
 		return diag_error(d, &l.at,
 				  "lock file of version " STR_FMT
-				  ", but this btgen reads %s: rewrite it with --lock",
+				  ", but this btgen reads %s: rewrite it with --lock and "
+				  "--update",
 				  STR_ARG(str_slice(str_from_offset(l.text, format.n), 0, 20)),
 				  LOCK_VERSION);
 	while (lines_next(&l))
@@ -418,10 +419,11 @@ static bool read_file(struct diag *d, const char *path, struct lock *ret)
 static bool warn_of_new(const struct bind *b, const struct lock_differences *ds, const char *path)
 {
 	struct diag_place at = {.file = str_from(path)};
-	bool good = diag_finding(
-	    b->diag, "lock", DIAG_WARNING, &at,
-	    "the scripts rely on %zu fact%s that the lock lacks: rewrite it with --lock",
-	    ds->list.n, ds->list.n == 1 ? "" : "s");
+	bool good =
+	    diag_finding(b->diag, "lock", DIAG_WARNING, &at,
+			 "the scripts rely on %zu fact%s that the lock lacks: rewrite it with "
+			 "--lock and --update",
+			 ds->list.n, ds->list.n == 1 ? "" : "s");
 	diag_note(b->diag, &ds->list.v[0].fact->at, "the first is " STR_FMT,
 		  STR_ARG(ds->list.v[0].fact->key));
 	return good;

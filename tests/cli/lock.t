@@ -168,7 +168,7 @@ same() { # BUILD COMMAND...
 	"${@:2}" -I"$top/include" -o "$1" app.c || return
 	check -x "$1" --against base.lock script.bt
 	is "$status$said" 0 "no difference: ${*:2}"
-	check -x "$1" --lock other.lock script.bt
+	check -x "$1" --lock other.lock --update script.bt
 	ok "and the lock is the same" cmp base.lock other.lock
 }
 same again "${CC:-gcc}" -O1 -g
@@ -260,7 +260,7 @@ script.bt:4:47: note: it is used here" "another name alone is a warning"
 check -x MORE --against base.lock script.bt
 is "$status
 $said" "0
-base.lock: warning: the scripts rely on 1 fact that the lock lacks: rewrite it with --lock  [lock]
+base.lock: warning: the scripts rely on 1 fact that the lock lacks: rewrite it with --lock and --update  [lock]
 script.bt:11:53: note: the first is enum state LATE
     usdt:__EXE__:app:done { printf(\"%s %d\\n\", enum_name(state, args.j->state), args.result); }
                                                         ^~~~~" "so is what the lock does not have yet"
@@ -389,7 +389,7 @@ is "$status$said" 0 "nor does a process of it"
 
 # --- docs/lock.md ---
 
-"$btgen" check -x "$targets/nvmf_tgt" --lock "$tmp/nvmf.lock" bpf/nvmf.bt bpf/sched.bt
+"$btgen" check -x "$targets/nvmf_tgt" --lock "$tmp/nvmf.lock" --update bpf/nvmf.bt bpf/sched.bt
 is "$(sed -n '/^    btgen-lock/,/^$/s/^    //p' docs/lock.md | grep -vxF -f "$tmp/nvmf.lock")" "" "the lines of docs/lock.md are those of nvmf_tgt"
 (cd "$tmp" && sed -i 's/RUNNING = 4/RUNNING = 3/; s/add_listener 1 = .*/add_listener 2 = 8 bytes, unsigned, subnqn, char */
 	s/core_info lcore = at offset 32/core_info lcore = at offset 24/' nvmf.lock && cp -r "$top/bpf" . &&
@@ -418,7 +418,7 @@ hostile "a lock that is too large" ": error: larger than 1 MiB: not a list of fa
 hostile "NULs" ": error: has a NUL byte: not a list of facts" < <(head -c 3000 /dev/zero)
 hostile "an empty file" ': error: not a lock: its first line is not "btgen-lock 1" (btgen check --lock writes one)' </dev/null
 hostile "another file" ':1: error: not a lock: its first line is not "btgen-lock 1" (btgen check --lock writes one)' <<<'int main(void)'
-hostile "a newer lock" ':1: error: lock file of version 2, but this btgen reads 1: rewrite it with --lock' <<<'btgen-lock 2'
+hostile "a newer lock" ':1: error: lock file of version 2, but this btgen reads 1: rewrite it with --lock and --update' <<<'btgen-lock 2'
 hostile "a long line" ':2: error: the line is too long: not a lock of btgen check' < <(echo btgen-lock 1; head -c 100000 /dev/zero | tr '\0' a)
 hostile "a word that is none" ':2: error: unknown word "\x1b[31mx": not a lock of btgen check' <<<$'btgen-lock 1\n\e[31mx y = 1'
 hostile "a line that lacks a word" ':2: error: expected "enum ... = ..."' <<<$'btgen-lock 1\nenum state = 1'
@@ -453,8 +453,45 @@ is "$? $(grep -c 'is gone' many.json)" "1 25000" "a lock full of what is not the
 
 cp script.bt kept.bt
 check -x BASE --lock script.bt script.bt
-is "$status $(head -n 1 <<<"$said")" "2 btgen check: --lock: script.bt is a script" "a lock does not replace the script"
+is "$status $said" "1 btgen: error: --lock: script.bt is the script itself" "a lock does not replace the script"
 ok "which is as it was" cmp script.bt kept.bt
+# A file that exists is a reference: nothing but --update rewrites it, and only if it is a lock.
+cp base.lock kept.lock
+touch -d @1 kept.lock
+check -x BASE --lock kept.lock script.bt
+is "$status$said $(stat -c %Y kept.lock)" "0 1" "--lock with an equal lock: status 0, and it is not written"
+check -x ENUM --against kept.lock script.bt
+differences=$said
+check -x ENUM --lock kept.lock script.bt
+is "$status
+$said" "1
+$differences
+kept.lock: note: is unchanged: --update rewrites it" "--lock with one that differs: the differences that --against prints, and status 1"
+ok "... and it is as it was" cmp base.lock kept.lock
+check -x MORE --lock kept.lock script.bt
+is "$status $(grep -c 'rely on 1 fact' <<<"$said") $(cmp base.lock kept.lock)" "1 1 " "... also one that lacks facts"
+check --json -x ENUM --lock kept.lock script.bt
+is "$status $(python3 -c 'import json, sys; print(json.load(sys.stdin)[-1]["notes"][-1]["text"])' <<<"$said")" "1 is unchanged: --update rewrites it" "... in JSON"
+check -x ENUM --lock kept.lock --update script.bt
+is "$status$said" 0 "--update rewrites it"
+check -x ENUM --against kept.lock script.bt
+is "$status$said" 0 "... with the facts of this build"
+sed '1s/1/2/' base.lock >newer.lock
+check -x BASE --lock newer.lock script.bt
+is "$status $(head -n 1 newer.lock)" "1 btgen-lock 2" "a lock of another version stays"
+check -x BASE --lock newer.lock --update script.bt
+is "$status $(cmp base.lock newer.lock)" "0 " "... up to --update"
+for update in '' --update; do
+	cp /etc/passwd passwd
+	# shellcheck disable=SC2086
+	check -x BASE --lock passwd $update script.bt
+	is "$status $said $(cmp /etc/passwd passwd)" '1 passwd: error: not a lock, and not overwritten: its first line is not "btgen-lock 1" ' "what is no lock stays${update:+, with --update, too}"
+done
+: >empty.lock
+check -x BASE --lock empty.lock script.bt
+is "$status$said $(cmp base.lock empty.lock)" "0 " "an empty file is written"
+check -x BASE --update script.bt
+is "$status" 2 "--update without --lock"
 check -x BASE --lock app.lock --against base.lock script.bt
 is "$status" 2 "--lock or --against"
 check --lock app.lock script.bt

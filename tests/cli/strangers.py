@@ -236,7 +236,7 @@ def all_commands(exe, what):
         run("%s: bundle --pcp, %s" % (what, name), as_program, "bundle", "--pcp", *x, "--force", path)
         run("%s: check, %s" % (what, name), as_text, "check", *x, path)
         run("%s: check --json, %s" % (what, name), as_json, "check", "--json", *x, path)
-        run("%s: check --lock, %s" % (what, name), as_text, "check", "--lock", "%s/lock" % tmp, *x, path)
+        run("%s: check --lock, %s" % (what, name), as_text, "check", "--lock", "%s/lock" % tmp, "--update", *x, path)
         if os.path.exists(tmp + "/lock"):
             ok(not raw_bytes(open(tmp + "/lock", "rb").read()), "%s: the lock itself, %s" % (what, name))
             run("%s: check --against, %s" % (what, name), as_text, "check", "--against", "%s/lock" % tmp, "-x", tmp + "/plain", path)
