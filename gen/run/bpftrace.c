@@ -44,16 +44,24 @@ static const char *search_path(struct arena *a, const char *name)
 // To ask bpftrace for its version takes most of the time until it is started: what a file said is remembered
 // until the next boot, for as long as it is the same file.
 
-/** Where only we can write, or NULL. */
-static const char *memory_path(struct arena *a)
+#define MEMORY "btgen-bpftrace"
+
+/** The directory of MEMORY, in which only we can write, or -1. */
+static int open_memory(void)
 {
 	const char *dirs[] = {getenv("XDG_RUNTIME_DIR"), "/run"};
 	struct stat st;
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		if (dirs[i] && dirs[i][0] == '/' && stat(dirs[i], &st) == 0 &&
-		    S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022))
-			return arena_printf(a, "%s/btgen-bpftrace", dirs[i]);
-	return NULL;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		int dir = dirs[i] && dirs[i][0] == '/'
+			      ? open(dirs[i], O_PATH | O_DIRECTORY | O_CLOEXEC)
+			      : -1;
+		if (dir >= 0 && fstat(dir, &st) == 0 && st.st_uid == geteuid() &&
+		    !(st.st_mode & 022))
+			return dir;
+		if (dir >= 0)
+			close(dir);
+	}
+	return -1;
 }
 
 /**
@@ -86,10 +94,12 @@ static const char *identity(struct arena *a, const char *path)
 /** What the file of that identity said last; empty: not known. */
 static struct str recall(struct arena *a, const char *who)
 {
-	const char *path = memory_path(a);
 	char text[512];
 	struct stat st;
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	int dir = open_memory();
+	int fd = openat(dir, MEMORY, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (dir >= 0)
+		close(dir);
 	if (fd < 0)
 		return STR("");
 	bool is_ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
@@ -119,18 +129,21 @@ static bool has_version(const char *path, struct str line)
 
 static void remember(struct arena *a, const char *path, const char *who, struct str line)
 {
-	const char *at = memory_path(a), *now = identity(a, path);
-	if (!at || !now || strcmp(now, who) != 0 || !has_version(path, line))
+	const char *now = identity(a, path);
+	if (!now || strcmp(now, who) != 0 || !has_version(path, line))
 		return;
 	const char *text = arena_printf(a, "%s\n" STR_FMT "\n", who, STR_ARG(line));
-	const char *temp = arena_printf(a, "%s.%d", at, getpid());
-	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return;
-	bool good = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	close(fd);
-	if (!good || rename(temp, at) != 0)
-		unlink(temp);
+	const char *temp = arena_printf(a, MEMORY ".%d", getpid());
+	int dir = open_memory();
+	int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		bool good = file_write_all(fd, str_from(text));
+		close(fd);
+		if (!good || renameat(dir, temp, dir, MEMORY) != 0)
+			unlinkat(dir, temp, 0);
+	}
+	if (dir >= 0)
+		close(dir);
 }
 
 /** What `PATH --version` prints. */
