@@ -332,9 +332,64 @@ static struct str first_line_of(struct arena *a, const struct run_options *o,
 	return strbuf_take(&b, a);
 }
 
+/** The program reads memory of its target, in one of the ways that are written so; or a text of it is. */
+static bool reads_memory(struct str program)
+{
+	return str_contains(program, STR("str(")) || str_contains(program, STR("buf(")) ||
+	       str_contains(program, STR("->")) || str_contains(program, STR("*("));
+}
+
+static void add_file(struct resident *r, const struct targetfile *tf)
+{
+	const struct proc_file *f = tf->mapped;
+	struct stat st;
+	if (f && f->have_id)
+		resident_add_file(r, f->dev, f->ino, str_base(tf->path));
+	else if (stat(str_dup(r->arena, tf->open_path), &st) == 0)
+		resident_add_file(r, st.st_dev, st.st_ino, str_base(tf->path));
+}
+
+/** Literals are in the program, and in the files whose probes and functions the script names. */
+static struct resident *make_resident(struct arena *a, const struct run_options *o,
+				      const struct expansion *x)
+{
+	struct resident *r = arena_new(a, struct resident);
+	if (!x->files.list.n || !reads_memory(strbuf_str(&x->program.text)))
+		return NULL;
+	resident_init(r, a);
+	r->one = x->proc;
+	r->has_all = !x->proc;
+	add_file(r, &x->files.list.v[0]);
+	for (size_t i = 0; i < x->bind.found.script.clauses.n; i++) {
+		const struct attach_clause *c = x->bind.found.clauses[i];
+		vec_each(const struct attach_match, m, &c->probes)
+			add_file(r, m->file);
+		vec_each(const struct targetfile, tf, &x->files.list)
+			if (vec_any(const struct context_place, p, &c->near.places,
+				    p->src == tf->bin.src))
+				add_file(r, tf);
+	}
+	vec_each(const int, pid, &o->req.pids)
+		resident_add_process(r, *pid);
+	return r;
+}
+
+static void see_process(void *resident, int pid)
+{
+	resident_add_process(resident, pid);
+}
+
+/** Does a record have PIDs as we know them? */
+static bool has_own_pids(struct arena *a, unsigned version)
+{
+	return !dialect_has_host_pids(version) ||
+	       str_eqz(proc_namespace(a, PROCFS, 0, "pid"), PROC_FIRST_PID_NAMESPACE);
+}
+
 /** Who writes what it prints; owned by the caller. */
 static struct writer *make_writer(struct arena *a, struct run_options *o, const struct expansion *x,
-				  const struct run_config *cfg, struct codename *names)
+				  const struct run_config *cfg, struct codename *names,
+				  struct filetext *texts)
 {
 	unsigned version = cfg->bpftrace->version;
 	const char *own = getenv(dialect_strlen_variable(version));
@@ -356,8 +411,15 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	how.has_percentiles = o->req.trace.start != NULL;
 	how.has_open_top = dialect_has_narrow_samples(version);
 	how.has_lost_lines = dialect_has_lost_lines(version);
-	how.render = (struct render){names, limit ? limit - 1 : 0, clock_offset(),
-				     !how.json && output_is_terminal(cfg->out_path)};
+	how.render =
+	    (struct render){.names = names,
+			    .longest = limit ? limit - 1 : 0,
+			    .offset = clock_offset(),
+			    .is_for_terminal = !how.json && output_is_terminal(cfg->out_path),
+			    .texts = texts};
+	if (!cfg->proc && cfg->resident && has_own_pids(a, version))
+		how.on_process = see_process;
+	how.process_ctx = cfg->resident;
 	how.trigger = trigger_of(o, x, &slow_ns);
 	how.sorts |= slow_ns != 0; // what takes long is from one record to the next
 	how.maps = x->bind.made->map_shapes.v;
@@ -436,7 +498,11 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	struct codename *names = NULL;
 	if (x->bind.made->names_code || (cfg.proc && prints_addresses(&x->bind)))
 		names = codename_open(a, d, x->proc);
-	cfg.writer = make_writer(a, o, x, &cfg, names);
+	struct filetext *texts = NULL;
+	if (!cfg.proc && x->files.list.n && o->shapes.has_head && prints_addresses(&x->bind))
+		texts = filetext_new(has_own_pids(a, bt->version));
+	cfg.resident = o->req.raw ? NULL : make_resident(a, o, x);
+	cfg.writer = make_writer(a, o, x, &cfg, names, texts);
 	if (o->converts)
 		cfg.convert = convert_new(o->converts, NULL, d, "the trace");
 	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
@@ -451,6 +517,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	if (status && !is_signal && !series->end.was_ready)
 		allowed_note(d, &o->may, &x->bind);
 	series->was_ready |= series->end.was_ready;
+	filetext_free(texts);
 	writer_free(cfg.writer);
 	convert_free(cfg.convert);
 	codename_close(names);

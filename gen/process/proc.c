@@ -243,6 +243,7 @@ static bool parse_map(struct arena *a, struct str line, struct map_line *ret)
 	ret->is_executable = perms[2] == 'x';
 	m->is_code = ret->is_executable && perms[3] == 'p';
 	m->is_data = perms[1] == 'w' && perms[3] == 'p';
+	m->is_constant = perms[0] == 'r' && perms[1] != 'w' && perms[3] == 'p';
 	return true;
 }
 
@@ -324,7 +325,7 @@ static bool read_maps(struct proc *p)
 			continue;
 		const struct proc_mapping *m = &line.mapping;
 		find_moved_code(p, &moved, &line);
-		if (m->path.n && (line.is_executable || m->is_data))
+		if (m->path.n && (line.is_executable || m->is_data || m->is_constant))
 			vec_push(p->arena, &p->mappings, *m);
 		if (m->path.n && line.is_executable)
 			add_file(p,
@@ -498,8 +499,7 @@ bool proc_has_successor(const struct proc *p, const struct proc_file *f)
 
 // --- processes that run the same program
 
-/** All PIDs. */
-static int *list_pids(struct arena *a, const char *procfs, size_t *n)
+int *proc_list(struct arena *a, const char *procfs, size_t *n)
 {
 	VEC(int) pids = {0};
 	DIR *dir = opendir(procfs);
@@ -534,7 +534,7 @@ unsigned proc_count_children(const struct proc *p)
 	struct arena a = {0};
 	unsigned count = 0;
 	size_t n;
-	const int *pids = list_pids(&a, p->procfs, &n);
+	const int *pids = proc_list(&a, p->procfs, &n);
 	for (size_t i = 0; i < n; i++)
 		count += proc_parent(&a, p->procfs, pids[i]) == p->pid &&
 			 proc_same_exe(p->procfs, p->pid, pids[i]);
@@ -605,7 +605,7 @@ static enum name_place find_name(struct arena *a, const char *procfs, int pid, s
 int *proc_find_named(struct arena *a, const char *procfs, const char *name, size_t *n)
 {
 	size_t n_all = 0;
-	int *pids = *name ? list_pids(a, procfs, &n_all) : NULL; // a thread's name may be empty
+	int *pids = *name ? proc_list(a, procfs, &n_all) : NULL; // a thread's name may be empty
 	enum name_place best = NAME_IN_COMM;
 	*n = 0;
 	for (size_t i = 0; i < n_all; i++) {

@@ -36,8 +36,9 @@
 struct proc_mapping {
 	struct str path; /**< as the kernel has it, with a " (deleted)" */
 	uint64_t start, end, offset;
-	bool is_code; /**< executable */
-	bool is_data; /**< writable */
+	bool is_code;	  /**< executable */
+	bool is_data;	  /**< writable */
+	bool is_constant; /**< readable, not writable */
 };
 
 struct proc_file {
@@ -129,6 +130,8 @@ enum proc_uid { PROC_UID_REAL = 0, PROC_UID_FILES = 3 };
 uid_t proc_uid(struct arena *a, const char *procfs, int pid, enum proc_uid which);
 /** The PID of its parent; -1 when it is gone. */
 int proc_parent(struct arena *a, const char *procfs, int pid);
+/** All PIDs, in @a; their number in *@n. */
+int *proc_list(struct arena *a, const char *procfs, size_t *n);
 /** Is there a process @pid? */
 bool proc_exists(const char *procfs, int pid);
 /** When it was started, in clock ticks after boot; 0: it is gone. */

@@ -438,13 +438,14 @@ static void add_args(struct calltree *t, const struct record *r, size_t first, s
 {
 	struct value_data rest = {r->numbers, r->texts}, at;
 	struct json j = {.out = out};
+	struct render how = render_of(t->config.render, r);
 	bool is_json = t->config.json, is_entry = r->shape->style == SHAPE_ENTRY;
 	if (is_json && is_entry)
 		json_open(&j, NULL, '{');
 	for (size_t i = 0; i < r->shape->n_fields; i++) {
 		const struct shape_field *f = &r->shape->fields[i];
 		const struct value *v = value_take(&f->value, &rest, &at);
-		if (i < first || (is_json && !value_is_known(t->config.render, v, at)))
+		if (i < first || (is_json && !value_is_known(&how, v, at)))
 			continue;
 		if (is_json && is_entry) {
 			render_key(f, &j);
@@ -452,9 +453,9 @@ static void add_args(struct calltree *t, const struct record *r, size_t first, s
 			strbuf_addf(out, "%s" STR_FMT "=", i > first ? ", " : "", STR_ARG(f->name));
 		}
 		if (is_json)
-			value_json(t->config.render, v, at, VALUE_RAW, &j);
+			value_json(&how, v, at, VALUE_RAW, &j);
 		else
-			value_text(t->config.render, v, at, VALUE_LISTED, out);
+			value_text(&how, v, at, VALUE_LISTED, out);
 		j.needs_comma = true;
 	}
 	if (is_json && is_entry)

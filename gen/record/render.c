@@ -2,9 +2,18 @@
 
 #include "value/show.h"
 
-void render_record(const struct render *how, const struct record *r, struct strbuf *out)
+struct render render_of(const struct render *how, const struct record *r)
+{
+	struct render own = *how;
+	own.pid = r->pid;
+	own.ns = r->ns;
+	return own;
+}
+
+void render_record(const struct render *all, const struct record *r, struct strbuf *out)
 {
 	const struct shape *s = r->shape;
+	const struct render own = render_of(all, r), *how = &own;
 	struct value_data rest = {r->numbers, r->texts}, at;
 	for (size_t i = 0; i < s->n_fields && s->style != SHAPE_MARK; i++) {
 		const struct shape_field *f = &s->fields[i];
@@ -43,8 +52,9 @@ void render_key(const struct shape_field *f, struct json *j)
 	j->needs_comma = false;
 }
 
-void render_record_json(const struct render *how, const struct record *r, struct json *j)
+void render_record_json(const struct render *all, const struct record *r, struct json *j)
 {
+	const struct render own = render_of(all, r), *how = &own;
 	struct value_data rest = {r->numbers, r->texts}, at;
 	struct strbuf cut = {0}; // names
 	json_open(j, "fields", '{');

@@ -9,6 +9,8 @@
 #include "record/decode.h"
 #include "value/render_value.h"
 
+/** @how, for what is known of the process of @r. */
+struct render render_of(const struct render *how, const struct record *r);
 /**
  * Adds the text of a record; no newline is added, and a list begins with a blank. In a format what a
  * traced program's strings hold is passed on as it is, and a null string is empty, as bpftrace has it;

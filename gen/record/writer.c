@@ -457,6 +457,8 @@ static void on_record(void *ctx, const struct record *r)
 	if (w->config.trigger && !w->trigger.n && writer_is_trigger(w->config.trigger, r->probe))
 		strbuf_adds(&w->trigger, r->probe);
 	w->first = w->first ? w->first : r->ns;
+	if (w->config.on_process && r->pid > 0 && r->pid <= INT32_MAX)
+		w->config.on_process(w->config.process_ctx, (int)r->pid);
 	end_others(w);
 	if (w->order)
 		order_set_cpu(w->order, r->cpu);

@@ -51,6 +51,8 @@ struct writer_config {
 	size_t n_maps;
 	const char *trigger; /**< a pattern for probes, see writer_take_trigger(), or NULL */
 	struct render render;
+	void (*on_process)(void *ctx, int pid); /**< of each record that has a PID; or NULL */
+	void *process_ctx;
 };
 
 /** Does @pattern mean the probe @label: all of it, or its name alone? */

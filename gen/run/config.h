@@ -10,6 +10,7 @@
 #include "record/writer.h"
 #include "run/spawn.h"
 #include "process/proc.h"
+#include "process/resident.h"
 
 struct run_config {
 	const struct bpftrace *bpftrace;
@@ -48,8 +49,9 @@ struct run_config {
 	int64_t slow_ns;     /**< a slice that takes longer wants them; 0: none does */
 	bool is_estimate;    /**< the account is all that is wanted, and goes to stdout */
 	unsigned max_strlen; /**< longest string to be shown; 0: bpftrace's default */
-	bool needs_kernel_types; /**< the program has, or may have, types of the kernel */
-	char **args;		 /**< positional parameters of the script, ends in NULL */
+	struct resident *resident; /**< pages that the program may read, of processes; or NULL */
+	bool needs_kernel_types;   /**< the program has, or may have, types of the kernel */
+	char **args;		   /**< positional parameters of the script, ends in NULL */
 };
 
 #endif

@@ -410,6 +410,21 @@ static void report_exec(struct runner *r)
 		   r->cfg->proc->pid);
 }
 
+/** Before events count. */
+static void wait_for_pages(struct runner *r)
+{
+	struct resident *pages = r->cfg->resident;
+	if (!pages)
+		return;
+	resident_wait(pages);
+	if (r->cfg->is_verbose && !r->cfg->quiet)
+		diag_note(r->diag, NULL,
+			  "read-only data mapped for the trace: %" PRIu64
+			  " kB of %u process%s, in %u ms",
+			  pages->sum.bytes >> 10, pages->sum.n_processes,
+			  pages->sum.n_processes == 1 ? "" : "es", pages->sum.ms);
+}
+
 /** From here on events count. */
 static bool open_gate(struct runner *r)
 {
@@ -483,6 +498,7 @@ static void become_ready(struct runner *r)
 		give_up(r);
 	} else {
 		begin_output(r);
+		wait_for_pages(r);
 		if (!open_gate(r))
 			return;
 		open_cost(r);
@@ -540,6 +556,8 @@ static int wait_time(const struct runner *r)
 		return HELD_LOOK_MS;
 	if (r->stop.is_begun)
 		return STOP_LOOK_MS;
+	if (r->cfg->resident && resident_is_busy(r->cfg->resident))
+		return HELD_LOOK_MS;
 	return r->has_cost ? COST_LOOK_MS : -1;
 }
 
@@ -629,6 +647,8 @@ static void relay_until_end(struct runner *r)
 		flush_output(r, false);
 		stop_when_full(r);
 		look_at_cost(r);
+		if (r->ready && r->cfg->resident)
+			resident_step(r->cfg->resident);
 		stop_again_if_lost(&r->stop, had_output);
 		stop_when_idle(&r->stop);
 		report_detaching(r);
@@ -904,6 +924,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 
 	r.status = 1;
 	struct started started;
+	if (cfg->resident)
+		resident_begin(cfg->resident);
 	if (start_bpftrace(a, d, cfg, &started)) {
 		begin_cost(&r); // while it compiles
 		stop_init(&r.stop, started.pid);
@@ -928,6 +950,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		if (r.gate >= 0)
 			close(r.gate);
 	}
+	if (cfg->resident)
+		resident_end(cfg->resident);
 	if (r.counts_cost)
 		cost_end(&r.cost);
 	keep_free(r.keep);

@@ -10,7 +10,7 @@
 #define VALUE_RENDER_VALUE_H
 
 #include "ctype/enumtab.h"
-#include "value/codename.h"
+#include "value/filetext.h"
 
 /** What is needed to show values. */
 struct render {
@@ -18,6 +18,9 @@ struct render {
 	size_t longest; /**< bytes of the longest string that bpftrace can hold; 0: not known */
 	int64_t offset; /**< CLOCK_REALTIME - CLOCK_BOOTTIME in ns */
 	bool is_for_terminal; /**< what is not the script's own text has no control characters */
+	/** Of several processes, instead: the strings in the files of that with @pid at @ns; or NULL. */
+	struct filetext *texts;
+	int64_t pid, ns; /**< of the record that is shown */
 };
 
 /** Makes of what stands in @out from @start on what printf("%-20.3s") has of it: @how is "-20.3". */

@@ -653,10 +653,13 @@ static bool find_string(const struct render *how, int64_t address, struct str *t
 		return true;
 	if ((uint64_t)address < NO_MEMORY)
 		return false;
-	if (!how->names)
-		return true;
 	size_t most = how->longest ? how->longest : SIZE_MAX;
-	enum codename_text found = codename_find_text(how->names, (uint64_t)address, most, room);
+	enum codename_text found = CODENAME_NOTHING;
+	if (how->texts &&
+	    !filetext_find(how->texts, how->pid, how->ns, (uint64_t)address, most, &found, room))
+		return false;
+	if (!how->texts && how->names)
+		found = codename_find_text(how->names, (uint64_t)address, most, room);
 	if (found == CODENAME_LITERAL)
 		*text = strbuf_str(room);
 	return found != CODENAME_VARIABLE;

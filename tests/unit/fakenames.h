@@ -1,8 +1,8 @@
 /**
- * fakenames - stands for value/codename.c, which is of a process that runs: function 77 is
+ * fakenames - stands for value/codename.c and value/filetext.c, which are of a process that runs: function 77 is
  * FUNCTION, and 79 has a name that is not UTF-8; a literal is at 0x5000, and a variable at 0x6000.
  */
-#include "value/codename.h"
+#include "value/filetext.h"
 
 struct codename {
 	int unused;
@@ -36,4 +36,14 @@ enum codename_text codename_find_text(struct codename *c, uint64_t addr, size_t 
 	return addr == 0x5000	? CODENAME_LITERAL
 	       : addr == 0x6000 ? CODENAME_VARIABLE
 				: CODENAME_NOTHING;
+}
+
+/** Of the process 42 only. */
+bool filetext_find(struct filetext *t, int64_t pid, int64_t ns, uint64_t addr, size_t most,
+		   enum codename_text *found, struct strbuf *ret)
+{
+	(void)t;
+	(void)ns;
+	*found = codename_find_text(NULL, addr, most, ret);
+	return pid == 42;
 }
