@@ -17,9 +17,19 @@
 #include "probe/attachable.h"
 #include "dialect/dialect.h"
 
-static bool report_no_probe(const struct bind *b, const struct token *at, struct str path,
-			    struct str provider, struct str name)
+/** A file that @path does not mean has it: the path is often the executable's, and the probe a library's. */
+static const struct targetfile *find_elsewhere(const struct bind *b, struct str path,
+					       struct str provider, struct str name)
 {
+	return vec_find(struct targetfile, tf, &b->given->files->list,
+			b->given->proc && !tf->is_named && !path_means(tf, path) &&
+			    sdt_find(targetfile_probes(b->given->files, tf), provider, name, NULL));
+}
+
+static bool report_no_probe(const struct bind *b, const struct script_attach *point,
+			    struct str path, struct str provider, struct str name)
+{
+	const struct token *at = point->node->first;
 	const struct sdt_probe *near = NULL;
 	unsigned best = UINT_MAX;
 	size_t known = 0;
@@ -35,9 +45,12 @@ static bool report_no_probe(const struct bind *b, const struct token *at, struct
 		sdt_find_nearest(list, provider, name, &best, &near);
 	}
 	b->given->files->n_missing++;
+	const struct targetfile *other = find_elsewhere(b, path, provider, name);
 	diag_error(b->diag, tok_at(at), "%s has no probe " STR_FMT "%s" STR_FMT,
-		   bind_target_name(b), STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
-	if (near)
+		   path_shown(b, path), STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
+	if (other)
+		path_note_elsewhere(b, other, point->kind, provider, name);
+	else if (near)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT ":" STR_FMT "?",
 			  STR_ARG(near->provider), STR_ARG(near->name));
 	else if (!known)
@@ -225,8 +238,7 @@ static bool bind_usdt(struct bind *b, struct script_attach *at, struct attach_cl
 	if (at->absent)
 		return true;
 	if (!found)
-		return skipped.matches.n == 0 &&
-		       report_no_probe(b, at->node->first, path, provider, name);
+		return skipped.matches.n == 0 && report_no_probe(b, at, path, provider, name);
 	if (!provider.n && !check_one_provider(b, at->node->first, name, ret, from))
 		return false;
 

@@ -93,6 +93,17 @@ struct str codeattach_nearest(struct arena *a, struct img *img, struct str wante
 	return n.name;
 }
 
+/** A file that the attach point does not mean has the function. */
+static struct targetfile *find_elsewhere(struct attaching *w)
+{
+	const struct bind *b = w->b;
+	struct codeplaces places = {0};
+	return vec_find(struct targetfile, tf, &b->given->files->list,
+			b->given->proc && !tf->is_named && !path_means(tf, w->path) &&
+			    !is_pattern(w->name) && targetfile_open(b->given->files, tf) &&
+			    codeplace_function(b->arena, &tf->bin, w->name, &places));
+}
+
 static bool report_no_function(struct attaching *w)
 {
 	const struct bind *b = w->b;
@@ -107,8 +118,9 @@ static bool report_no_function(struct attaching *w)
 		first = first ? first : tf->bin.img;
 	}
 	b->given->files->n_missing++;
-	diag_error(b->diag, &w->place, "no function %s" STR_FMT " in %s or its libraries",
-		   is_pattern(w->name) ? "matches " : "", STR_ARG(w->name), bind_target_name(b));
+	diag_error(b->diag, &w->place, "no function %s" STR_FMT " in %s",
+		   is_pattern(w->name) ? "matches " : "", STR_ARG(w->name),
+		   path_searched(b, w->path));
 	if (w->places.piece.n)
 		return diag_note(b->diag, NULL,
 				 STR_FMT " is a part that gcc split off " STR_FMT
@@ -116,6 +128,9 @@ static bool report_no_function(struct attaching *w)
 				 STR_ARG(w->places.piece), STR_ARG(w->name));
 	if (first)
 		debugfile_note_stripped(first);
+	struct targetfile *other = find_elsewhere(w);
+	if (other)
+		return path_note_elsewhere(b, other, w->at->kind, STR(""), w->name);
 	if (near.n)
 		diag_note(b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near));
 	targetfiles_note_skips(b->given->files);
@@ -666,8 +681,8 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 		codeplace_find_lines(w->file->bin.src, file, line, line, &s);
 	if (!w->file) {
 		b->given->files->n_missing++;
-		diag_error(b->diag, &w->place, "no source file " STR_FMT " in %s or its libraries",
-			   STR_ARG(file), bind_target_name(b));
+		diag_error(b->diag, &w->place, "no source file " STR_FMT " in %s", STR_ARG(file),
+			   path_searched(b, w->path));
 		return diag_note(b->diag, NULL,
 				 "source lines are known only for code compiled with -g");
 	}

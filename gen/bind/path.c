@@ -109,3 +109,29 @@ const char *path_of(struct bind *b, const struct targetfile *tf, const struct to
 	return arena_printf(a, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, b->given->proc->pid,
 			    f->start, f->end);
 }
+
+const char *path_shown(const struct bind *b, struct str path)
+{
+	const struct targetfile *tf =
+	    vec_find(struct targetfile, f, &b->given->files->list, path_means(f, path));
+	return str_eqz(path, "__EXE__")
+		   ? bind_target_name(b)
+		   : str_dup(b->arena, str_printable(b->arena, tf ? tf->path : path));
+}
+
+const char *path_searched(const struct bind *b, struct str path)
+{
+	bool is_all = b->given->proc && str_eqz(path, "__EXE__");
+	return arena_printf(b->arena, "%s%s", path_shown(b, path),
+			    is_all ? " or its libraries" : "");
+}
+
+bool path_note_elsewhere(const struct bind *b, const struct targetfile *tf, struct str kind,
+			 struct str provider, struct str name)
+{
+	return diag_note(b->diag, NULL,
+			 STR_FMT " has it: write " STR_FMT ":__EXE__:" STR_FMT "%s" STR_FMT
+				 ", which searches all files of the process",
+			 STR_ARG(str_printable(b->arena, tf->path)), STR_ARG(kind),
+			 STR_ARG(provider), provider.n ? ":" : "", STR_ARG(name));
+}

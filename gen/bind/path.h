@@ -31,4 +31,15 @@ bool path_means(const struct targetfile *tf, struct str path);
  */
 const char *path_of(struct bind *b, const struct targetfile *tf, const struct token *at);
 
+/** What a message calls the file of an attach point: the target for "__EXE__". */
+const char *path_shown(const struct bind *b, struct str path);
+/** With " or its libraries", where those were searched, too. */
+const char *path_searched(const struct bind *b, struct str path);
+/**
+ * What the file of an attach point does not have is in @tf of the target: notes how it is found there. @provider: empty
+ * for functions. Returns false.
+ */
+bool path_note_elsewhere(const struct bind *b, const struct targetfile *tf, struct str kind,
+			 struct str provider, struct str name);
+
 #endif

@@ -58,7 +58,7 @@ struct writer {
 	bool has_printed_map;
 	bool in_strings;   // since the last event a map was printed that has strings in it
 	uint64_t n_events; // lines of them
-	bool has_data;
+	bool has_data, has_value;
 	bool has_ends;
 };
 
@@ -475,6 +475,7 @@ static void on_record(void *ctx, const struct record *r)
 	if (r->shape->is_counted && is_full(w))
 		return;
 	w->has_data |= r->shape->is_counted;
+	w->has_value |= r->shape->is_counted;
 	w->has_ends |= !r->shape->is_counted;
 	add_blank_lines(w);
 	w->has_printed_map = false;
@@ -579,6 +580,7 @@ static void on_line(void *ctx, struct str line)
 	    (take_lost(w, line) || (w->take_message && w->take_message(w->message_ctx, line))))
 		return;
 	w->has_data |= line.n > 0;
+	w->has_value |= line.n > 0 && !(map_name(line).n && str_has_suffix(line, STR(": 0")));
 	if (!ends_part)
 		count_row(w, line);
 	if (!ends_part && w->config.has_percentiles && percentile_take(&w->percentile, line))
@@ -606,7 +608,7 @@ static void on_line(void *ctx, struct str line)
 static void on_part(void *ctx, struct str text)
 {
 	struct writer *w = ctx;
-	w->in_part = w->has_data = true;
+	w->in_part = w->has_data = w->has_value = true;
 	add_blank_lines(w);
 	text = shown(w, text);
 	if (is_plain(w)) {
@@ -784,6 +786,7 @@ struct writer_result writer_result(const struct writer *w)
 							   : 0,
 				      .reported_lost = w->reported_lost,
 				      .has_data = w->has_data,
+				      .has_value = w->has_value,
 				      .has_ends = w->has_ends,
 				      .full_maps = strbuf_str(&w->full)};
 }

@@ -98,7 +98,8 @@ struct writer_result {
 	uint64_t reported_lost; /**< events that bpftrace before 0.24 has reported as lost */
 	bool
 	    has_data; /**< something was printed but what is at the start and the end: maps, for one */
-	bool has_ends; /**< something was printed by BEGIN or END */
+	bool has_value; /**< of that, more than counters that are 0 */
+	bool has_ends;	/**< something was printed by BEGIN or END */
 	struct str
 	    full_maps; /**< "@a, @b", that were printed with as many keys as they have room for */
 };

@@ -32,6 +32,7 @@ struct run_config {
 	bool has_summary;	 /**< how many events there were is said at the end */
 	struct str attached; /**< names of probes and "was" or "were", for a message; or empty */
 	bool loss_fails;     /**< lost events are an error: the status is RUN_LOST */
+	bool has_family;     /**< what @proc forks is traced, too */
 	bool has_skipped;    /**< probes that were asked for are not traced: likewise */
 	struct convert *convert; /**< makes another format of the writer's JSON; or NULL */
 	struct writer *writer;	 /**< turns what the program prints into what the user gets */

@@ -34,8 +34,10 @@
 #define STUCK_MS 2000	    // when it has not been read for so long
 #define KEPT_MS 1000	    // a bpftrace that always has something to read is not waited for
 #define COST_LOOK_MS 1000
-#define SLOW_START_MS 30000 // a busy machine may take 10 s
-#define COSTLY_LOOKS 3	    // in a row: a burst is no reason to end
+#define SLOW_START_MS 30000   // a busy machine may take 10 s
+#define COSTLY_LOOKS 3	      // in a row: a burst is no reason to end
+#define FIRST_FORK_LOOK_MS 50 // each after twice that time, up to the next
+#define LAST_FORK_LOOK_MS 1000
 
 /** One run. */
 struct runner {
@@ -77,6 +79,9 @@ struct runner {
 	unsigned long cost_at;	    // ms: the last look
 	unsigned costly_looks;	    // above the ceiling, in a row
 	bool is_too_costly;	    // so it is ended
+	unsigned long forks_at;	    // ms: the next look for children
+	unsigned forks_after;	    // ms between two looks
+	unsigned n_children;	    // that were seen at once, while there were no events
 };
 
 /** Nothing counts from here on. */
@@ -545,6 +550,24 @@ static void look_at_cost(struct runner *r)
 	interrupt(r);
 }
 
+/** Nothing has come, which may be because a child of the target does the work. */
+static bool looks_for_forks(const struct runner *r)
+{
+	return r->ready && r->cfg->proc && r->cfg->attached.n && !r->cfg->has_family &&
+	       !r->n_children && !r->over_at && !writer_result(r->cfg->writer).has_data;
+}
+
+static void look_for_forks(struct runner *r)
+{
+	if (!looks_for_forks(r) || clock_ms() < r->forks_at)
+		return;
+	r->n_children = proc_count_children(r->cfg->proc);
+	r->forks_after = r->forks_after ? 2 * r->forks_after : FIRST_FORK_LOOK_MS;
+	if (r->forks_after > LAST_FORK_LOOK_MS)
+		r->forks_after = LAST_FORK_LOOK_MS;
+	r->forks_at = clock_ms() + r->forks_after;
+}
+
 /** How long to wait for something to happen, in ms. */
 static int wait_time(const struct runner *r)
 {
@@ -558,7 +581,7 @@ static int wait_time(const struct runner *r)
 		return STOP_LOOK_MS;
 	if (r->cfg->resident && resident_is_busy(r->cfg->resident))
 		return HELD_LOOK_MS;
-	return r->has_cost ? COST_LOOK_MS : -1;
+	return looks_for_forks(r) ? (int)r->forks_after : r->has_cost ? COST_LOOK_MS : -1;
 }
 
 /** Reads what has come through @fd; -1 in *fd at its end. Returns whether there was anything. */
@@ -647,6 +670,7 @@ static void relay_until_end(struct runner *r)
 		flush_output(r, false);
 		stop_when_full(r);
 		look_at_cost(r);
+		look_for_forks(r);
 		if (r->ready && r->cfg->resident)
 			resident_step(r->cfg->resident);
 		stop_again_if_lost(&r->stop, had_output);
@@ -751,6 +775,21 @@ static void report_events(struct runner *r)
 			n == 1 ? "" : "s", time, r->n_lost);
 	else if (r->cfg->has_summary)
 		fprintf(stderr, "btgen: traced for %s, %" PRIu64 " events lost\n", time, r->n_lost);
+}
+
+/** Also with -q: a trace that is empty for this reason looks like one of a program that did nothing. */
+static void report_forks(struct runner *r)
+{
+	const struct proc *proc = r->cfg->proc;
+	bool was_quiet = r->diag->quiet;
+	struct writer_result result = writer_result(r->cfg->writer);
+	if (!r->n_children || result.has_value)
+		return;
+	r->diag->quiet = false;
+	diag_warning(r->diag, NULL, "%sprocess %d has forked, and %s not traced: use --children",
+		     result.has_data ? "" : "no events: ", proc->pid,
+		     r->n_children == 1 ? "its child is" : "its children are");
+	r->diag->quiet = was_quiet;
 }
 
 static void report_late(struct runner *r)
@@ -863,6 +902,8 @@ static void finish(struct runner *r)
 	report_full_maps(r);
 	if (was_ready && !r->given_up && r->status == 0 && !cfg->quiet)
 		report_events(r);
+	if (was_ready && !r->given_up && r->status == 0)
+		report_forks(r);
 	if (was_ready && !r->given_up && !cfg->quiet && r->n_under_way) // of --latency
 		fprintf(stderr,
 			"btgen: %" PRIu64

@@ -39,7 +39,7 @@ done
 is "$(said -x "$app" -e 'usdt:./app:ns:enqueu { }')" "$where:1: error: $app has no probe ns:enqueu
 btgen: note: did you mean ns:enqueue?
 1" "a probe that a relative path does not have"
-is "$(said -x "$app" -e 'uprobe:./app:wrok { }' | head -n 1)" "$where:1: error: no function wrok in $app or its libraries" "a function likewise"
+is "$(said -x "$app" -e 'uprobe:./app:wrok { }' | head -n 1)" "$where:1: error: no function wrok in $app" "a function likewise"
 for how in "" "-x $app"; do
 	# shellcheck disable=SC2086
 	set -- $how
@@ -93,4 +93,23 @@ seq 1000 | sed 's|.*|uprobe:./stripped:none& { }|' >many.bt
 is "$? $(grep -c '"text": "no function none' "$tmp/said") $(grep -o 'is stripped: functions' "$tmp/said" | wc -l)" "1 1000 1" \
 	"1000 functions that a stripped file lacks: an error for each, and one note, in seconds"
 
+# A process: its executable, and the library that has the probe.
+printf '#include <btgen/usdt.h>\nvoid lib_work(int i) { USDT_PROBE(lang, entry, i); }\n' >"$tmp/lib.c"
+printf 'int getchar(void); void lib_work(int); int main(void) { lib_work(1); getchar(); }\n' >"$tmp/main.c"
+gcc -g -O1 -shared -fPIC -I"$top/include" -o "$tmp/liblang.so" "$tmp/lib.c" || exit 1
+gcc -g -O1 -o "$tmp/main" "$tmp/main.c" -L"$tmp" -llang -Wl,-rpath,"$tmp" || exit 1
+mkfifo "$tmp/in"
+"$tmp/main" <"$tmp/in" &
+own $!
+exec 5>"$tmp/in"
+wait_for 20 grep -q liblang "/proc/$!/maps"
+is "$(said -p $! -e "usdt:$tmp/main:lang:entry { }")" "$where:1: error: $tmp/main has no probe lang:entry
+btgen: note: $tmp/liblang.so has it: write usdt:__EXE__:lang:entry, which searches all files of the process
+1" "a probe that a library has, not the executable"
+is "$(said -p $! -e "uprobe:$tmp/main:lib_work { }")" "$where:1: error: no function lib_work in $tmp/main
+btgen: note: $tmp/liblang.so has it: write uprobe:__EXE__:lib_work, which searches all files of the process
+1" "a function likewise"
+is "$(said -p $! -e "uprobe:__EXE__:nosuch { }")" "$where:1: error: no function nosuch in main (PID $!) or its libraries
+1" "libraries were searched only if __EXE__ means them"
+is "$(said -p $! -e "usdt:__EXE__:lang:entry { } uprobe:__EXE__:lib_work { }")" 0 "what the notes say is right"
 done_testing

@@ -88,6 +88,30 @@ exec 9>&-
 exec 8>&-
 wait "$live_pid"
 
+# A server that is a child of the program: the trace is empty, and the reason is not the server.
+cat >"$tmp/server.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	if (argc > 1 || fork() == 0) {
+		sleep(1);
+		USDT_PROBE(server, request, argc > 1 && *argv[1] == 'x');
+		return 0;
+	}
+	wait(NULL);
+}
+END
+gcc -O1 -g -I"$top/include" -o "$tmp/server" "$tmp/server.c" || exit 1
+empty() { timeout 60 "$live_sh" -q "$@" 2>&1 | sed 's/process [0-9]*/process N/'; }
+advice='process N has forked, and its child is not traced: use --children'
+is "$(empty -c "$tmp/server" -t 'server:*')" "btgen: warning: no events: $advice" "-c of a program whose child has the events: also with -q it says so"
+is "$(empty -c "$tmp/server" -e 'usdt:__EXE__:request { @a = count(); } interval:ms:300 { print(@a); }' | grep warning)" "btgen: warning: $advice" "... of a counter that is 0 as well"
+is "$(empty --children -c "$tmp/server" -t 'server:*' | grep -c request)" 1 "... and with --children the event is there"
+is "$(empty -c "$tmp/server x" -e 'usdt:__EXE__:request /arg0 == 7/ { print(1); }')" "" "one that has not forked gets no such advice"
+
 # -c: what a shell, timeout and the like start is meant.
 cat >"$tmp/one.c" <<'END'
 #include <btgen/usdt.h>

@@ -54,7 +54,7 @@ like "$(table "$tmp/a/prog")" 'note: build it with -g, or install its debug pack
 # asked SCRIPT: what is said of it for the stripped program
 asked() { "$btgen" expand -x "$tmp/a/prog" -e "$1" 2>&1; }
 is "$(asked 'uprobe:__EXE__:main { $a = (struct missing *)arg0; print($a->x); print(((struct missing_too *)arg1)->y); }' | grep error)" \
-	"<command line>:1:1: error: no function main in $tmp/a/prog or its libraries" "a stripped program has no functions"
+	"<command line>:1:1: error: no function main in $tmp/a/prog" "a stripped program has no functions"
 like "$(asked 'uprobe:__EXE__:main { }')" "note: $tmp/a/prog is stripped: functions that it does not export have no names" "and is called so"
 out=$(asked 'BEGIN { print(((struct missing *)1)->y); } END { print(((struct missing_too *)1)->y); }')
 like "$out" "<command line>:1:24: error: no debug information \(DWARF\) for struct missing: $tmp/a/prog is stripped$" \

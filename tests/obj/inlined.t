@@ -112,7 +112,7 @@ like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:whole { @ = s
 	"it is not attached to where its registers may hold other things"
 like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:shoot { @ = sum(arg0); }' 2>&1)" \
 	'warning: shoot.isra.0 is a clone whose parameters may be others' "nor in silence where there is nothing else"
-is "$(said rest | grep -v '\^\|uprobe:')" "<command line>:1:1: error: no function rest in $tmp/app or its libraries
+is "$(said rest | grep -v '\^\|uprobe:')" "<command line>:1:1: error: no function rest in $tmp/app
 btgen: note: rest.part.0 is a part that gcc split off rest(): not every call runs it" "a part of a function is none"
 # What gcc makes where no caller wants the result.
 like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:shoot { print(retval); }' 2>&1)" \
