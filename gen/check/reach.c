@@ -10,10 +10,14 @@
 
 #include <sys/stat.h>
 
+#include "dialect/dialect.h"
+#include "usdt/unraised.h"
+
 /** What is wrong is said once for each file, at the first attach point. */
 struct reach {
 	const struct bind *b;
 	struct map dead, raised, replaced; /**< paths of files */
+	struct map unraised;		   /**< probes */
 	bool good;
 };
 
@@ -98,6 +102,24 @@ static void check_moved(struct reach *r, const struct targetfile *tf)
 		  "its code off large pages");
 }
 
+/** bpftrace alone leaves the semaphores of some sites at 0. */
+static void check_unraised(struct reach *r, const struct attach_clause *c,
+			   const struct attach_match *m)
+{
+	const struct bind *b = r->b;
+	size_t n = unraised_count_sites(m->probe);
+	if (!b->given->is_bare || !n || !dialect_raises_first_semaphore(b->given->version) ||
+	    !map_add_ptr(b->arena, &r->unraised, m->probe))
+		return;
+	r->good &= diag_finding(
+	    b->diag, "dead-probe", DIAG_WARNING, tok_at(c->clause->attach.v[0].node->first),
+	    "%zu of %zu sites of " STR_FMT ":" STR_FMT " will not fire: bpftrace " DIALECT_FMT
+	    " raises only the first site's semaphore; run the script with bpftrace.sh, or a newer "
+	    "bpftrace",
+	    n, m->probe->n_sites, STR_ARG(m->probe->provider), STR_ARG(m->probe->name),
+	    DIALECT_ARG(b->given->version));
+}
+
 /** Where a program asks whether anybody listens, a counter that stays 0 means nobody. */
 static void check_semaphore(struct reach *r, const struct attach_clause *c,
 			    const struct attach_match *m)
@@ -179,6 +201,7 @@ static void check_clause(struct reach *r, const struct attach_clause *c)
 	const struct bind *b = r->b;
 	for (size_t i = 0; i < c->probes.n; i++) {
 		check_semaphore(r, c, &c->probes.v[i]);
+		check_unraised(r, c, &c->probes.v[i]);
 		if (b->given->proc)
 			check_replaced(r, c, c->probes.v[i].file);
 	}

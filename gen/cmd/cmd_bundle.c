@@ -459,7 +459,7 @@ static bool expand_all(struct arena *a, struct diag *d, struct bundle *b, struct
 
 int cmd_bundle(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	struct bundle b = {.req = {.arena = a}};
+	struct bundle b = {.req = {.arena = a, .given.is_bare = true}};
 	int status = parse(argc, argv, &b);
 	if (status < 0) {
 		struct expansion *x = arena_array(a, struct expansion, b.builds.n + 1);

@@ -91,7 +91,7 @@ static const struct cmd_options expand_options = {
 
 int cmd_expand(struct arena *a, struct diag *d, int argc, char **argv)
 {
-	struct expand_request req = {.arena = a};
+	struct expand_request req = {.arena = a, .given.is_bare = true};
 	struct expansion x = {0};
 	int status = expand_read_options(&expand_options, "expand", argc, argv, &req);
 	if (status >= 0)

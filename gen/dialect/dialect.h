@@ -81,6 +81,11 @@ QUIRK(dialect_has_blocks, SINCE(22))
  */
 QUIRK(dialect_has_libbpf_usdt, SINCE(24))
 /**
+ * Raises the semaphore of a probe's first site for all of its sites, and none if that has none; newer ones
+ * each site's own: 0.17, 0.23 and 0.27, tests/live/semaphores.t.
+ */
+QUIRK(dialect_raises_first_semaphore, UPTO(23))
+/**
  * Finds the types of a kernel from Linux 5.11 on only, which gives them a number, and those of an
  * older one where BPFTRACE_BTF says (its pull request 2527 mended that).
  */

@@ -202,6 +202,7 @@ static void count_breakpoints(struct cost *c, struct cost_program *p, const brea
 		p->stepped += is_first * b->stepped;
 		n++;
 	}
+	bool is_shared = n && !p->emulated && !p->stepped;
 	if (n) {
 		p->emulated /= n;
 		p->stepped /= n;
@@ -209,6 +210,8 @@ static void count_breakpoints(struct cost *c, struct cost_program *p, const brea
 		p->stepped = 0.5;
 		p->emulated = c->probes.v[p->probe].of.n_traps - p->stepped;
 	}
+	if (!is_shared) // the instruction there may be any
+		p->stepped += c->probes.v[p->probe].of.n_extra;
 }
 
 bool cost_open(struct cost *c, pid_t pid, const cost_names *names)

@@ -24,6 +24,7 @@ struct cost_name {
 	struct str program; /**< "uprobe:4498" where bpftrace knows it by that; or empty */
 	unsigned
 	    n_traps; /**< breakpoints that a hit takes: 1, 2 with that of a return, 0 in the kernel */
+	double n_extra; /**< of our own behind its sites, for semaphores: so many a hit */
 };
 typedef VEC(struct cost_name) cost_names;
 

@@ -68,11 +68,15 @@ static void add_semaphore(struct strbuf *b, const struct sdt_probe *p, const str
 		return;
 	strbuf_addz(b, "    semaphore ");
 	probes_add_hex(b, semaphore);
-	bool shared = true;
-	for (size_t i = 0; i < p->n_sites; i++)
-		shared &= p->sites[i].semaphore == semaphore;
-	if (!shared)
-		strbuf_addz(b, ", not at all sites");
+	size_t n_without = 0, n_others = 0;
+	for (size_t i = 0; i < p->n_sites; i++) {
+		n_without += !p->sites[i].semaphore;
+		n_others += p->sites[i].semaphore && p->sites[i].semaphore != semaphore;
+	}
+	if (n_others)
+		strbuf_addf(b, ", another at %zu of %zu sites", n_others, p->n_sites);
+	if (n_without)
+		strbuf_addf(b, ", none at %zu of %zu sites", n_without, p->n_sites);
 	if (x->has_counter)
 		strbuf_addf(b, ", in the process now %u (%s)", x->counter,
 			    x->counter ? "traced" : "not traced");
