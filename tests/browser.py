@@ -14,6 +14,8 @@ import subprocess
 import tempfile
 import time
 
+PATIENCE = 600  # seconds: a guard against what hangs, and never a claim
+
 
 class Browser:
     def __init__(self, profile):
@@ -60,7 +62,7 @@ class Browser:
         answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         return answer["exceptionDetails"] if "exceptionDetails" in answer else answer["result"].get("value")
 
-    def open(self, page, width, dark, patience):
+    def open(self, page, width, dark):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -69,7 +71,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         begin = time.monotonic()
         self.call("Page.navigate", url="file://" + os.path.abspath(page))
-        while time.monotonic() < begin + patience and not self.run("document.documentElement?.dataset.ready"):
+        while time.monotonic() < begin + PATIENCE and not self.run("document.documentElement?.dataset.ready"):
             time.sleep(0.05)
         return round((time.monotonic() - begin) * 1000)
 
@@ -118,12 +120,11 @@ def main():
     parser.add_argument("--run", action="append", default=[], metavar="JS")
     parser.add_argument("--shot", metavar="FILE")
     parser.add_argument("--of", metavar="SELECTOR")
-    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as profile:
         browser = Browser(profile)
         try:
-            ready = browser.open(args.page, args.width, args.dark, args.patience)
+            ready = browser.open(args.page, args.width, args.dark)
             results = [browser.run(script) for script in args.run]
             text = browser.run("document.body.innerText")
             if args.shot:

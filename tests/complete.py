@@ -34,14 +34,15 @@ zle -N show
 bindkey '^Xs' show
 bindkey '^Xl' list-choices
 """
+PATIENCE = 600  # seconds: a guard against what hangs
 SHELLS = {"bash": (["bash", "--norc", "--noprofile", "-i"], BASH), "zsh": (["zsh", "-f", "-i"], ZSH)}
 
 
-def read_until(fd, pattern, limit=30):
+def read_until(fd, pattern):
     """What comes from the terminal until the pattern is there."""
-    got, end = b"", time.monotonic() + limit
+    got, end = b"", time.monotonic() + PATIENCE
     while not re.search(pattern, got, re.S):
-        if time.monotonic() > end or not select.select([fd], [], [], limit)[0]:
+        if time.monotonic() > end or not select.select([fd], [], [], PATIENCE)[0]:
             sys.exit(f"complete.py: no {pattern!r} in {got[-2000:]!r}")
         got += os.read(fd, 65536)
     return got

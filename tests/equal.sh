@@ -5,7 +5,7 @@
 #   equal_watch malloc -D LARGE=1000 malloc.bt    # a name for the pair, and what bpftrace.sh is given
 #   equal_watch mutex mutex.bt
 #   ok "they attach" equal_attached
-#   live_say go; wait_for 10 eval ...
+#   live_say go; wait_for eval ...
 #   equal_end                                     # ^C for all; with a word, they are waited for, as the target has ended
 #   equal_is malloc -t us                         # tests/equal.py
 #
@@ -56,14 +56,14 @@ equal_waits() { grep -qE '^(22|232|281) ' "/proc/$1/syscall"; }
 equal_attached() {
 	local name
 	for name in "${!equal_ours[@]}"; do
-		wait_for 90 test -s "$tmp/$name.ready" || { sed "s/^/# $name: /" "$tmp/$name.said" && return 1; }
+		wait_for test -s "$tmp/$name.ready" || { sed "s/^/# $name: /" "$tmp/$name.said" && return 1; }
 	done
 	for name in "${!equal_json[@]}"; do
-		wait_for 90 test -s "$tmp/$name.json-ready" || { sed "s/^/# $name: /" "$tmp/$name.json-said" && return 1; }
+		wait_for test -s "$tmp/$name.json-ready" || { sed "s/^/# $name: /" "$tmp/$name.json-said" && return 1; }
 	done
 	for name in "${!equal_ours[@]}"; do
 		equal_bare_start "$name"
-		wait_for 90 equal_waits "${equal_bare[$name]}" || { sed "s/^/# $name: /" "$tmp/$name.bare-said" && return 1; }
+		wait_for equal_waits "${equal_bare[$name]}" || { sed "s/^/# $name: /" "$tmp/$name.bare-said" && return 1; }
 	done
 }
 
@@ -82,20 +82,20 @@ equal_is_quiet() {
 }
 equal_quiet() {
 	equal_switches=''
-	wait_for 20 eval 'sleep 0.3; equal_is_quiet'
+	wait_for eval 'sleep 0.3; equal_is_quiet'
 }
 
 equal_end() {
 	local name pid equal_asked=0 rc
 	for name in "${!equal_ours[@]}"; do
 		[ $# = 0 ] || continue
-		wait_for 20 bare_idle "${equal_bare[$name]}"
+		wait_for bare_idle "${equal_bare[$name]}"
 		kill -INT "${equal_ours[$name]}" "${equal_bare[$name]}" ${equal_json[$name]+"${equal_json[$name]}"}
 	done
 	for name in "${!equal_ours[@]}"; do
 		rc=
 		for pid in "${equal_ours[$name]}" "${equal_bare[$name]}" ${equal_json[$name]+"${equal_json[$name]}"}; do
-			wait_for 90 equal_ended "$pid" "${1-}"
+			wait_for equal_ended "$pid" "${1-}"
 			wait "$pid"
 			rc+=" $?"
 		done

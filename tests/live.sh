@@ -39,14 +39,14 @@ live_start() {
 	live_pid=$!
 	own $live_pid
 	exec 8>"$tmp/live-in"
-	wait_for 10 live_idle
+	wait_for live_idle
 }
 
 # live_nvmf BUILD OPTION...: one of the builds of nvmf_tgt, behind its gate, with its log in $tmp/log
 live_nvmf() {
 	rm -f "$tmp/log"
 	live_start "$1" -m 0xC --wait --log "$tmp/log" "${@:2}"
-	wait_for 20 grep -q waiting "$tmp/answers"
+	wait_for grep -q waiting "$tmp/answers"
 }
 
 # live_say LINE...: commands for the target; live_quit ends it
@@ -57,14 +57,13 @@ live_quit() {
 	wait "$live_pid" 2>/dev/null
 }
 
-# live_trace ARG...: bpftrace.sh with these arguments, data to $tmp/trace; false when it does not get ready, in $live_patience
-# seconds
+# live_trace ARG...: bpftrace.sh with these arguments, data to $tmp/trace; false when it does not get ready
 live_trace() {
 	rm -f "$tmp/ready" "$tmp/trace"
 	"$live_sh" --ready-file "$tmp/ready" -o "$tmp/trace" "$@" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	local end=$((SECONDS + ${live_patience-60} * SLOW))
+	local end=$((SECONDS + PATIENCE))
 	until [ -s "$tmp/ready" ]; do
 		if ! kill -0 $live_tracer 2>/dev/null || [ $SECONDS -ge $end ]; then
 			sed 's/^/# /' "$tmp/messages"
@@ -97,8 +96,8 @@ live_still() {
 	[ "$before" = "$(stat -c %s "$tmp/trace" 2>/dev/null)" ]
 }
 live_done() {
-	wait_for 30 grep -q 'done' "$tmp/answers"
-	wait_for 10 live_still
+	wait_for grep -q 'done' "$tmp/answers"
+	wait_for live_still
 	live_wait INT
 	is $live_rc 0 "^C is status 0"
 	exec 8>&-
@@ -114,7 +113,7 @@ bare_start() {
 	"$@" >"$tmp/bare" 2>"$tmp/bare-said" 8>&- </dev/null &
 	live_bare=$!
 	own "$live_bare"
-	wait_for 60 eval "grep -qE '^(22|232|281) ' /proc/$live_bare/syscall || ! kill -0 $live_bare 2>/dev/null" # epoll_wait, epoll_pwait
+	wait_for eval "grep -qE '^(22|232|281) ' /proc/$live_bare/syscall || ! kill -0 $live_bare 2>/dev/null" # epoll_wait, epoll_pwait
 }
 # bare_idle PID: it has read what there is, or has ended: it sleeps, and has used no processor time for a while
 bare_idle() {
@@ -128,7 +127,7 @@ bare_idle() {
 # not wait for events.
 bare_end() {
 	local n=0
-	wait_for 20 bare_idle "$live_bare"
+	wait_for bare_idle "$live_bare"
 	until ! kill -INT "$live_bare" 2>/dev/null || [ $((n += 1)) = 30 ]; do sleep 1; done
 	wait "$live_bare"
 	bare_rc=$?

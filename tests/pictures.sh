@@ -22,7 +22,7 @@ capture() {
 	"$live_sh" -s -o "$file" --ready-file "$tmp/ready" "$@" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	wait_for 60 test -s "$tmp/ready" || { cat "$tmp/messages" >&2; exit 1; }
+	wait_for test -s "$tmp/ready" || { cat "$tmp/messages" >&2; exit 1; }
 }
 
 # picture NAME SELECTOR [JS]: that part of NAME's page

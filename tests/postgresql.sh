@@ -33,7 +33,7 @@ postgresql_start() {
 		-c fsync=off -c autovacuum=off "$@") >"$tmp/server" 2>&1 &
 	postmaster=$!
 	own $postmaster
-	wait_for 20 sql -c 'SELECT 1' >/dev/null 2>&1 || skip_all "the server does not start: $(tail -n 1 "$tmp/server")"
+	wait_for sql -c 'SELECT 1' >/dev/null 2>&1 || skip_all "the server does not start: $(tail -n 1 "$tmp/server")"
 }
 
 sql() { psql -X -q -At -h "$tmp/db" -U tester -d "$database" "$@"; }

@@ -7,7 +7,7 @@
 # if the names of all of them match, and that counts: what traces a live program on a busy machine may see it too late. What
 # they said the first time is printed all the same.
 #
-# A test file that takes longer than LIMIT seconds (900) is ended with all that it started, and has failed.
+# A test file that takes longer than LIMIT seconds (3600: the last guard, for a slow and busy machine, too) is ended with all that it started, and has failed.
 #
 # /dev/null must be the null device, and tests cannot replace it (null.sh).
 #
@@ -21,13 +21,13 @@ set -uo pipefail
 # limited COMMAND...: ends its group of processes at the limit, and when we are ended. A job of its own group, for ^C must reach
 # the test's programs as it would without us.
 limited() {
-	local rc
+	local rc limit=${LIMIT:-3600}
 	set -m
-	timeout -k 30 "${LIMIT:-900}" "$@" &
+	timeout -k 30 "$limit" "$@" &
 	trap 'kill $!' INT TERM HUP
 	wait $!
 	rc=$?
-	[ $rc != 124 ] && [ $rc != 137 ] || echo "# ended: it was killed, or took more than ${LIMIT:-900} s" >&2
+	[ $rc != 124 ] && [ $rc != 137 ] || echo "# ended: it was killed, or took more than $limit s" >&2
 	return $rc
 }
 

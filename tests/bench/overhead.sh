@@ -47,7 +47,7 @@ batch() {
 	local before
 	before=$(answers)
 	live_say "$1"
-	wait_for 60 has_answers $((before + 1)) || { echo "$row: the program did not answer" >&2; exit 1; }
+	wait_for has_answers $((before + 1)) || { echo "$row: the program did not answer" >&2; exit 1; }
 }
 
 # batches N: as many as $repeat, for programs that cannot take more at once
@@ -102,7 +102,7 @@ account() { sed -n 's/^btgen: cost: \([0-9.]*\) % of a processor$/\1/p' "$tmp/me
 start() {
 	rm -f "$tmp/answers"
 	live_start "$@"
-	wait_for 10 test -e "$tmp/answers"
+	wait_for test -e "$tmp/answers"
 }
 stop() {
 	exec 8>&-
@@ -231,7 +231,7 @@ backend() {
 	EOF
 	chmod +x "$tmp/session"
 	start "$tmp/session" "$1" psql -X -q -At -h "$tmp/db" -U tester -d postgres
-	wait_for 10 test -s "$tmp/answers"
+	wait_for test -s "$tmp/answers"
 	measured=$(head -n 1 "$tmp/answers")
 }
 row_postgresql() {

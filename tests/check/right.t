@@ -92,7 +92,7 @@ mkfifo "$tmp/stdin"
 process=$!
 own $process
 exec 3>"$tmp/stdin"
-wait_for 10 grep -q ready "$tmp/stdout"
+wait_for grep -q ready "$tmp/stdout"
 
 for script in "$right"/process/*.bt; do
 	silent "right/process/${script##*/}" "$(from "$script")" -p $process "$script"
@@ -154,7 +154,7 @@ is "$? $(cat "$tmp/out")" "0 " "the programs of docs/lab are built"
 (cd "$tmp/lab" && exec build/lab/market 600) >"$tmp/market" & # whose probes are in a library
 market=$!
 own $market
-wait_for 10 grep -q libscale.so /proc/$market/maps
+wait_for grep -q libscale.so /proc/$market/maps
 n_lab=0
 while read -r page target script; do
 	options=(-x "$tmp/lab/$target")

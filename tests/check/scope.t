@@ -40,8 +40,8 @@ sleep 600 &
 two=$!
 # is_sleep PID: it has left the shell that it was
 is_sleep() { [[ $(readlink "/proc/$1/exe") != */bash ]]; }
-wait_for 20 is_sleep $one
-wait_for 20 is_sleep $two
+wait_for is_sleep $one
+wait_for is_sleep $two
 is "$("$btgen" check -p $one -p $two --for 0.23 -e 'watchpoint:0x10000000:8:w { @ = count(); }' 2>&1 | grep -oE '(warning|error): .*')" \
 	"$all" "where two processes are traced bpftrace is given neither"
 for word in leader_comm leader_tid; do

@@ -52,9 +52,9 @@ own $z
 # A zombie: a child whose parent (perl) does not wait for it.
 perl -e '$| = 1; my $p = fork // die; exit 0 if !$p; print "$p\n"; sleep 60' >"$tmp/zombie" &
 own $!
-wait_for 10 test -s "$tmp/zombie"
+wait_for test -s "$tmp/zombie"
 zombie=$(cat "$tmp/zombie")
-wait_for 10 grep -q 'State:.*Z' "/proc/$zombie/status"
+wait_for grep -q 'State:.*Z' "/proc/$zombie/status"
 bad 1 "zombie" "a zombie" "$zombie" "$tmp/good.bt"
 tid=$(find /proc/$pid/task -mindepth 1 -maxdepth 1 ! -name "$pid" -printf '%f\n' | head -n 1)
 if [ -n "$tid" ]; then
@@ -153,7 +153,7 @@ strip -o "$tmp/stripped" "$tgt"
 "$tmp/stripped" --wait <"$tmp/in" >/dev/null 2>&1 &
 stripped=$!
 own $stripped
-wait_for 10 test -e /proc/$stripped/exe
+wait_for test -e /proc/$stripped/exe
 bad 1 "no debug information" "no DWARF at all" $stripped -e 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); }'
 
 bad 1 "no such directory: $tmp/nowhere" "-o into a folder that is not there" -o "$tmp/nowhere/out" $pid "$tmp/good.bt"
@@ -185,7 +185,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	like "$out" "no permission to inspect process $pid" "another user's process: the message says so"
 	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 100 &
 	own $!
-	wait_for 10 grep -q sleep "/proc/$!/comm"
+	wait_for grep -q sleep "/proc/$!/comm"
 	out=$(setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$tmp/btgen" expand -p $! "$tmp/good.bt" 2>&1)
 	like "$out" "no permission to inspect process $! \(sleep\): even root needs CAP_SYS_PTRACE" \
 		"root that may not look: it is not told to be root"
@@ -223,7 +223,7 @@ like "$out" "^usdt:\"$tmp/a b/t\":" "a blank in the path is quoted"
 mkfifo "$tmp/fifo" "$tmp/fifo.h"
 for name in fifo fifo.h; do
 	echo "#include \"$name\"" >"$tmp/includes.bt"
-	out=$(timeout 10 "$btgen" check "$tmp/includes.bt" 2>&1)
+	out=$(guard "$btgen" check "$tmp/includes.bt" 2>&1)
 	is "$? $(grep -o "$name\": is not a regular file" <<<"$out")" "1 $name\": is not a regular file" "a FIFO that is included as $name is an error"
 done
 

@@ -101,7 +101,7 @@ typed_in() {
 	for i in "${!typed[@]}"; do
 		[[ $1 != bash && ${typed[i]} == *'<ALL>'* ]] || lines+=("${typed[i]}")
 	done
-	printf '%s\n' "${lines[@]}" | timeout 120 "$top/tests/complete.py" "$@" >"$tmp/out" 2>"$tmp/err"
+	printf '%s\n' "${lines[@]}" | guard "$top/tests/complete.py" "$@" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "0 " "$1 took all lines"
 	mapfile -t got <"$tmp/out"
 	for i in "${!typed[@]}"; do

@@ -234,7 +234,7 @@ start() {
 	"$@" </dev/null >/dev/null 2>&1 &
 	own $!
 	pid=$!
-	wait_for 10 test "$(readlink -f /proc/$pid/exe)" = "$(readlink -f "$1")"
+	wait_for test "/proc/$pid/exe" -ef "$1"
 }
 
 cat >"$tmp/app.c" <<'E2'
@@ -291,7 +291,7 @@ start "$tmp/app"
 ${CC:-gcc} -O2 -g -I"$top/include" -o "$tmp/large" "$top/docs/lab/programs/large.c" || exit
 start "$tmp/large" 30
 has_moved() { grep -q 'large$' "/proc/$pid/maps" && ! grep -q 'r-xp.*large$' "/proc/$pid/maps"; }
-wait_for 10 has_moved
+wait_for has_moved
 like "$(process 0.17.0 $pid)" "^  warning  2 USDT probes of $tmp/large have sites that cannot fire, because the process has moved their code out of the file: look for a program option" \
 	"a program that has its code on large pages"
 start "$tmp/app"
@@ -383,14 +383,14 @@ fi
 if unshare -m -p -f true 2>/dev/null; then
 	unshare -m sleep 100 &
 	own $!
-	wait_for 10 grep -qx sleep /proc/$!/comm
+	wait_for grep -qx sleep /proc/$!/comm
 	like "$(process 0.17.0 $!)" "^  ok       it has its own mount namespace; its files are read there$" "a process in another mount namespace"
 	# unshare ignores SIGTERM, and the first process of a PID namespace all but SIGKILL
 	unshare -p -f sleep 30 2>/dev/null &
 	child_of() { grep -lE "^PPid:[[:space:]]$1$" /proc/[0-9]*/status 2>/dev/null | grep -oE '[0-9]+'; }
-	wait_for 10 child_of $! >/dev/null
+	wait_for child_of $! >/dev/null
 	pid=$(child_of $!)
-	wait_for 10 grep -qx sleep "/proc/$pid/comm"
+	wait_for grep -qx sleep "/proc/$pid/comm"
 	like "$(process 0.17.0 "$pid")" "^  ok       it is process 1 of a container, and process $pid to bpftrace.sh$" "a process of a container"
 	kill -KILL "$pid"
 else

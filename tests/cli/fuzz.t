@@ -8,7 +8,7 @@ export TMPDIR=$tmp MALLOC_PERTURB_=165 # freed memory does not look as before
 replay() {
 	"$top/tests/fuzz/run.sh" --seeds "$2" "$tmp/$2" 2>"$tmp/err"
 	is "$? $(cat "$tmp/err")" "0 " "$2: seeds"
-	timeout 300 "$build/tests/fuzz/$1" "$tmp/$2"/* >"$tmp/out" 2>&1
+	guard "$build/tests/fuzz/$1" "$tmp/$2"/* >"$tmp/out" 2>&1
 	is "$? $(tail -n 20 "$tmp/out")" "0 $(($(find "$tmp/$2" -type f | wc -l) * 17)) runs" "$2: each, whole and cut off"
 }
 for source in "$top"/tests/fuzz/*.c; do

@@ -19,7 +19,7 @@ END
 "$tmp/a:b/t" &
 pid=$!
 own $pid
-wait_for 10 cmp -s "/proc/$pid/exe" "$tmp/a:b/t"
+wait_for cmp -s "/proc/$pid/exe" "$tmp/a:b/t"
 
 # body PROBE VERSION TEXT: what TEXT behind the attach point becomes
 body() {
@@ -106,6 +106,6 @@ like "$(limit_memory 1000000 && "$btgen" expand -p $pid --for 0.17 -e "uprobe:__
 	'error: expression is too complex' "an expression that would grow beyond all bounds is an error"
 choice=arg0
 for i in {1..40}; do choice="(($choice) ? @m : $i)"; done
-like "$(timeout 20 "$btgen" expand -p $pid --for 0.23 -e "uprobe:__EXE__:f { @m = 1; @n = $choice; }" 2>&1)" \
+like "$(guard "$btgen" expand -p $pid --for 0.23 -e "uprobe:__EXE__:f { @m = 1; @n = $choice; }" 2>&1)" \
 	'error: expression is too complex' "so is a choice of choices that are written as sums"
 done_testing

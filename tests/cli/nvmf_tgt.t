@@ -89,7 +89,7 @@ is "$(grep -c '^ok$' "$tmp/out")" "$(grep -c . "$tmp/many")" \
 # The gate, a socket, and errors that are answers.
 "$targets/nvmf_tgt" -t 2 --wait --log "$tmp/log" >"$tmp/out" < <(
 	echo bdev_null_create null0 10 512
-	wait_for 10 grep -q "^error: waiting" "$tmp/out"
+	wait_for grep -q "^error: waiting" "$tmp/out"
 	test -s "$tmp/log" && echo quit
 	printf '%s\n' start 'nvmf_subsystem_add_ns nqn.x y' 'nvmf_create_transport' nonsense
 )
@@ -104,7 +104,7 @@ error: unknown command; try help" "nothing fires before the start, and wrong com
 "$targets/nvmf_tgt" -r "$tmp/sock" >"$tmp/out" &
 pid=$!
 own $pid
-wait_for 5 test -S "$tmp/sock"
+wait_for test -S "$tmp/sock"
 is "$(python3 -c '
 import socket, sys
 s = socket.socket(socket.AF_UNIX)

@@ -150,7 +150,7 @@ is "$("$pcp" --check "$tmp/bad.bt" 2>&1; echo $?)" 0 "... or nothing"
 env --default-signal=INT "$pcp" -f json - <"$tmp/good.bt" >/dev/null &
 child=$!
 own $child
-wait_for 20 test -e "$tmp/waits"
+wait_for test -e "$tmp/waits"
 kill -INT $child
 wait $child
 is $? 9 "^C of the agent is bpftrace's to answer"

@@ -190,10 +190,10 @@ for kill in '' 'kill -9'; do
 	: >"$tmp/second"
 	GO=$tmp/go KILL=$kill pkgdep --test &
 	first=$!
-	wait_for 10 test -s "$tmp/go.begun"
+	wait_for test -s "$tmp/go.begun"
 	PATH=$path RAN=$tmp/ran GO='' "$(command -v bash)" "$top/scripts/pkgdep.sh" --test 2>"$tmp/second" </dev/null &
 	second=$!
-	wait_for 10 grep -q waiting "$tmp/second"
+	wait_for grep -q waiting "$tmp/second"
 	echo >"$tmp/go"
 	wait $first $second
 	is "$(grep 'begin\|policy' "$tmp/ran" | paste -sd' ') $(state)" "begin policy 101 begin policy 101  :  " "one waits for ${kill:+the apt-get of }another one${kill:+ that was killed}"

@@ -172,7 +172,7 @@ TEST
 LIMIT=1 suite -j2 ./good.t ./hangs.t
 is "$rc $(grep -c '^# ended: it .* more than 1 s$' "$tmp/after")" "1 1" "one that hangs is ended, and has failed"
 is_over() { ! grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null; } # who adopts it may be slow to wait for it
-ok "with what it started" wait_for 10 is_over "$(cat "$tmp/sleeper")"
+ok "with what it started" wait_for is_over "$(cat "$tmp/sleeper")"
 test_file signals.t <<'TEST'
 #!/bin/bash
 awk '/^SigIgn/ { print (substr($2, 16) ~ /[2367abef]/ ? "not " : "") "ok 1 - nothing ignores ^C" }' /proc/self/status
@@ -226,7 +226,7 @@ for beside in "" "unshare --pid --fork --mount-proc"; do
 	echo 0 >"$tmp/expedited"
 	# shellcheck disable=SC2086
 	$beside "$tmp/tracefs.sh" true
-	ok "the setting is as before${beside:+, in a container too}" wait_for 10 is_back
+	ok "the setting is as before${beside:+, in a container too}" wait_for is_back
 done
 echo 1 >"$tmp/expedited"
 "$tmp/tracefs.sh" true

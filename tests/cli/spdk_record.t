@@ -20,14 +20,14 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	n=0
 	while read -r command; do
 		# The record was made by hand, second by second: three rounds of the scheduler went by, then a controller was given up.
-		[[ $command != nvmf_subsystem_remove_listener* ]] || wait_for 60 has_rounds 3
+		[[ $command != nvmf_subsystem_remove_listener* ]] || wait_for has_rounds 3
 		echo "$command" >&8
 		n=$((n + 1))
 		if [[ $command = nvmf_subsystem_remove_listener* ]]; then
 			echo wait_deleted Nvme0 >&8
 			n=$((n + 1))
 		fi
-		wait_for 60 answered $n
+		wait_for answered $n
 	done <"$tmp/commands"
 	echo quit >&8
 	exec 8>&-

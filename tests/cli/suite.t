@@ -63,12 +63,12 @@ ok 1 - what is not here # SKIP REQUIRES exec test -e gone # ever" "a case that r
 out=$("$btgen" test --no-skip --junit x.xml app.cases)
 is "$? $(grep -v '^1' <<<"$out") $(grep -c 'failure message="REQUIRES exec' x.xml)" "1 not ok 1 - what is not here
 # REQUIRES exec test -e gone # ever 1" "--no-skip: that is a failure, too"
-printf '%s\n' 'NAME ^C' 'REQUIRES echo $$ >required; sleep 60; true' 'RUN ./app' 'TRACE nosuch' 'TIMEOUT 100' 'EXPECT 1' >app.cases
+printf '%s\n' 'NAME ^C' 'REQUIRES echo $$ >required; sleep 1000; true' 'RUN ./app' 'TRACE nosuch' 'TIMEOUT 1000' 'EXPECT 1' >app.cases
 "$btgen" test -x ./app app.cases >/dev/null &
-wait_for 30 test -s required
+wait_for test -s required
 kill -TERM $!
 wait $! 2>/dev/null
-wait_for 10 sh -c '! kill -0 -$(cat required) 2>/dev/null' && ended=yes || ended=no
+wait_for sh -c '! kill -0 -$(cat required) 2>/dev/null' && ended=yes || ended=no
 is $ended yes "a signal ends what REQUIRES runs"
 for since in 0.17 9.9; do
 	printf '%s\n' 'NAME a version' "REQUIRES $btgen check -e '#pragma require bpftrace >= $since' -e 'BEGIN { }'" 'RUN ./app' 'TRACE nosuch' 'EXPECT 1' >app.cases
@@ -76,11 +76,9 @@ for since in 0.17 9.9; do
 done >versions
 is "$(grep -o '^[a-z ]*1 - a version\( # SKIP\)*' versions)" "not ok 1 - a version
 ok 1 - a version # SKIP" "a version of bpftrace"
-printf '%s\n' 'NAME hangs' 'REQUIRES sleep 47; true' 'TIMEOUT 1' 'RUN ./app' 'TRACE push' 'EXPECT 1' >app.cases
-began=$SECONDS
-is "$("$btgen" test app.cases)" "1..1
-ok 1 - hangs # SKIP REQUIRES sleep 47; true" "REQUIRES that does not end is not waited for"
-ok "... for longer than TIMEOUT" test $((SECONDS - began)) -lt $((20 * SLOW))
+printf '%s\n' 'NAME hangs' 'REQUIRES sleep 1000; true' 'TIMEOUT 1' 'RUN ./app' 'TRACE push' 'EXPECT 1' >app.cases
+is "$(guard "$btgen" test app.cases)" "1..1
+ok 1 - hangs # SKIP REQUIRES sleep 1000; true" "REQUIRES that does not end is not waited for after TIMEOUT"
 
 # A bpftrace that attaches at once; an AFTER that becomes another user, as sudo does, whom who runs the test may not signal.
 printf '%s\n' '#!/bin/bash' '[ "$1" != --version ] || exec echo bpftrace v0.24.0' 'trap "exit 0" INT' 'echo Attached 1 probe >&2' \

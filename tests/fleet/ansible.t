@@ -38,7 +38,7 @@ bundle "$top/bpf/nvmf_timeout.bt"
 
 # play: the playbook; its last lines, a host each: NAME OK CHANGED FAILED
 play() {
-	ANSIBLE_PIPELINING=1 ANSIBLE_LOCAL_TEMP=$tmp/ansible ANSIBLE_NOCOLOR=1 ANSIBLE_RETRY_FILES_ENABLED=0 timeout 200 ansible-playbook -i "$tmp/inventory" \
+	ANSIBLE_PIPELINING=1 ANSIBLE_LOCAL_TEMP=$tmp/ansible ANSIBLE_NOCOLOR=1 ANSIBLE_RETRY_FILES_ENABLED=0 guard ansible-playbook -i "$tmp/inventory" \
 		-e ansible_become=false -e with_system=false -e scripts="$tmp/scripts" -e adapter="$top/scripts/pcp-bpftrace.py" \
 		"$top/docs/fleet/pcp.yml" >"$tmp/play" 2>&1 </dev/null
 	sed -nE 's/^(one|two) .*ok=([0-9]+) +changed=([0-9]+) .*failed=([0-9]+).*/\1 changed \3 failed \4/p' "$tmp/play"

@@ -8,7 +8,7 @@ live_partly=yes
 . "$(dirname "$0")/../live.sh"
 export PYTHONDONTWRITEBYTECODE=1 TZ=UTC BABELTRACE_PLUGIN_PATH=$top/scripts/babeltrace
 # The python inside of babeltrace2 is the one that it was built with, but looks for its modules beside the first in PATH.
-babeltrace2() { PATH=/usr/bin:$PATH timeout 60 babeltrace2 "$@"; }
+babeltrace2() { PATH=/usr/bin:$PATH guard babeltrace2 "$@"; }
 babeltrace2 list-plugins 2>/dev/null | grep -q source.btgen.json ||
 	skip_all "needs babeltrace2 and its plugins in Python: scripts/pkgdep.sh --fleet installs them"
 

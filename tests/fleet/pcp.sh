@@ -3,7 +3,7 @@
 #   pcp_prepare                             what is missing skips the whole file
 #   pcp_bundle NAME -x FILE SCRIPT          what the bpftrace agent is to run, a bundle; or: cp x.bt "$pcp_autostart"
 #   pcp_start [HOST]                        pmcd and the agent; the host's name in what they say
-#   wait_for 20 pcp_has bpftrace.scripts.x.data.map '"key"'
+#   wait_for pcp_has bpftrace.scripts.x.data.map '"key"'
 #   pcp pmrep ...                           any program of PCP's, on that pmcd
 #   pcp_own_postgresql                      a server that postgresql_start is to take: scripts see no other
 #   pcp_stop
@@ -73,7 +73,7 @@ pcp_start() {
 		-U root -q 30 -t 30 -H "${1-$(uname -n)}" &
 	pcp_pmcd=$!
 	own $pcp_pmcd
-	wait_for 20 pcp pminfo -f pmcd.numagents >/dev/null 2>&1
+	wait_for pcp pminfo -f pmcd.numagents >/dev/null 2>&1
 }
 
 # pcp_has METRIC REGEX: of what pminfo -f prints

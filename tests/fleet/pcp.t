@@ -60,11 +60,11 @@ tour() {
 did() { sed -nE "s/$1/$2/p" "$tmp/lines" | LC_ALL=C sort | uniq -c | awk '{ print $2, $1 }'; }
 
 ok "pmcd starts with the agent" pcp_start
-ok "scripts are started, and attached" wait_for 60 pcp_attached states postgresql waits odd
+ok "scripts are started, and attached" wait_for pcp_attached states postgresql waits odd
 tour
 did '^(.*) change state from (.*) to (.*) done$' '\1,\2,\3' >"$tmp/changes"
 did '^nvmf_tgt reached state (.*)' '\1' >"$tmp/reached"
-wait_for 20 eval '[ "$(values states.data.changes)" = "$(cat "$tmp/changes")" ] && [ "$(values states.data.reached)" = "$(cat "$tmp/reached")" ]'
+wait_for eval '[ "$(values states.data.changes)" = "$(cat "$tmp/changes")" ] && [ "$(values states.data.reached)" = "$(cat "$tmp/reached")" ]'
 is "$(values states.data.changes)" "$(cat "$tmp/changes")" "state changes by subsystem and name, as often as the target made them"
 is "$(values states.data.reached)" "$(cat "$tmp/reached")" "... states that the target reached"
 is "$(values states.data.change_us_histogram | total)" "$(total <"$tmp/changes")" "... and each took some time, in a histogram for each state"
@@ -72,10 +72,10 @@ like "$(values states.data.change_us_histogram)" '^PAUSED,[0-9]+-[0-9]+ ' "... w
 
 echo 'SELECT 1;' >"$tmp/one.sql"
 "$pg_bin/pgbench" -n -f "$tmp/one.sql" -c 2 -t 100 -h "$tmp/db" -U tester postgres >"$tmp/pgbench" 2>&1 || sed 's/^/# /' "$tmp/pgbench"
-wait_for 20 eval '[ "$(values postgresql.data.statements | total) $(values postgresql.data.latency_us | total)" = "200 200" ]'
+wait_for eval '[ "$(values postgresql.data.statements | total) $(values postgresql.data.latency_us | total)" = "200 200" ]'
 is "$(values postgresql.data.statements | cut -d" " -f2 | paste -sd" ")" "100 100" "statements of pgbench, by backend"
 is "$(values postgresql.data.latency_us | total)" 200 "... their durations in a histogram"
-wait_for 20 eval '[ "$(values waits.data.transaction_us_histogram | total)" -ge 200 ]'
+wait_for eval '[ "$(values waits.data.transaction_us_histogram | total)" -ge 200 ]'
 like "$(values waits.data.transaction_us_histogram)" '^commit,[0-9]+-[0-9]+ ' "... and transactions, by how they ended"
 
 # 0.27 drops blanks of keys by itself, 0.23 writes escapes of its own
@@ -104,7 +104,7 @@ printf 'log mandatory on 1 sec { bpftrace.scripts }\n' >"$tmp/pmlogger.conf"
 pcp pmlogger -c "$tmp/pmlogger.conf" -l "$pcp_dir/log/pmlogger.log" "$tmp/archive" &
 logger=$!
 own $logger
-wait_for 20 eval 'pcp pmdumplog -a "$tmp/archive" 2>/dev/null | grep -q states.data.changes'
+wait_for eval 'pcp pmdumplog -a "$tmp/archive" 2>/dev/null | grep -q states.data.changes'
 pcp pmrep -s 12 -o csv -l '|' bpftrace.scripts.states.data.changes >"$tmp/rates" 2>&1 &
 reporter=$!
 sleep 1
@@ -129,6 +129,6 @@ is "$(pcp pmdumplog -a "$tmp/archive" bpftrace.scripts.states.data.changes |
 
 running=$(pgrep -P "$(pcp_value states.pid)")
 pcp_stop
-ok "with pmcd the scripts end" wait_for 20 is_gone "$running"
+ok "with pmcd the scripts end" wait_for is_gone "$running"
 postgresql_stop
 done_testing

@@ -8,7 +8,7 @@
 # shellcheck source=tests/postgresql.sh
 . "$(dirname "$0")/../postgresql.sh"
 export PYTHONDONTWRITEBYTECODE=1 BABELTRACE_PLUGIN_PATH=$top/scripts/babeltrace
-babeltrace2() { PATH=/usr/bin:$PATH timeout 100 babeltrace2 "$@"; }
+babeltrace2() { PATH=/usr/bin:$PATH guard babeltrace2 "$@"; }
 babeltrace2 list-plugins 2>/dev/null | grep -q source.btgen.json && /usr/bin/python3 -c 'import plotly' 2>/dev/null ||
 	skip_all "scripts/pkgdep.sh --fleet installs babeltrace2 and python3-plotly"
 
@@ -40,7 +40,7 @@ all_of() {
 	ok "$1: which has every record" python3 "$tmp/count.py" "$tmp/$1.json" "$tmp/$1.timeline"
 	babeltrace2 "$tmp/$1.json" --component=sink.ctf.fs --params="path=\"$tmp/$1.ctf\"" >"$tmp/said" 2>&1
 	is "$? $(babeltrace2 "$tmp/$1.ctf" 2>/dev/null | wc -l)" "0 $n" "$1: CTF, of which babeltrace2 prints as many events"
-	timeout 100 /usr/bin/python3 "$top/scripts/btgen-report" "$tmp/$1.json" -o "$tmp/$1.html" 2>"$tmp/said"
+	guard /usr/bin/python3 "$top/scripts/btgen-report" "$tmp/$1.json" -o "$tmp/$1.html" 2>"$tmp/said"
 	like "$? $(cat "$tmp/said")" "^0 btgen-report: $tmp/$1.html: $n events, " "$1: a page with all of them"
 	like "$(du -k "$tmp/$1.html" | cut -f 1)" '^[0-9]{4}$' "$1: of some MB"
 }
@@ -54,7 +54,7 @@ postgresql_start query__start
 printf '%s\n' 'SELECT 1;' 'BEGIN;' 'SELECT count(*) FROM pg_class;' 'END;' >"$tmp/bench.sql"
 live_trace -s -f json $postmaster postgresql.bt
 pgbench -n -h "$db" -U tester -f "$tmp/bench.sql" -c 2 -j 2 -t 100 postgres >/dev/null 2>&1
-wait_for 20 test "$(grep -c '"text"' "$tmp/trace")" -ge 1
+wait_for eval '[ "$(grep -c "query__done" "$tmp/trace")" -ge 800 ]'
 live_wait INT
 postgresql_stop
 is "$(grep -c '"probe": "postgresql:query__done"' "$tmp/trace")" 800 "postgresql.bt: all statements of pgbench"
@@ -94,7 +94,7 @@ if "$home/bin/javac" -J-XX:-UsePerfData -d "$tmp" "$tmp/Collect.java" 2>/dev/nul
 	live_start "$home/bin/java" -XX:-UsePerfData -XX:+UseSerialGC -Xmx64m -cp "$tmp" Collect
 	live_trace -s -f json $live_pid java.bt
 	echo >&8
-	wait_for 30 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	exec 8>&-
 	live_wait
 	all_of java.bt
@@ -124,7 +124,7 @@ gcc -O0 -g -fno-omit-frame-pointer -o "$tmp/waits" "$tmp/wait.c"
 live_start "$tmp/waits"
 live_trace -s -f json -D WAITS -D MIN_US=1500 $live_pid offcpu.bt
 echo >&8
-wait_for 20 grep -q 'done' "$tmp/answers"
+wait_for grep -q 'done' "$tmp/answers"
 live_wait INT
 exec 8>&-
 all_of offcpu.bt

@@ -20,14 +20,14 @@ pcp_bundle postgresql -x "$pg_bin/postgres" "$top/bpf/postgresql.bt" -D SLOW_MS=
 pcp_bundle waits -x "$pg_bin/postgres" "$top/bpf/postgresql-waits.bt" -D BUFFERS=0
 
 ok "PCP runs the script" pcp_start
-ok "... which is attached" wait_for 60 pcp_attached postgresql waits
+ok "... which is attached" wait_for pcp_attached postgresql waits
 
 # pmproxy as it is configured in the package, with no Redis server for it to ask
 port=$(free_port)
 pcp pmproxy -f -i 127.0.0.1 -p "$port" -l "$pcp_dir/log/pmproxy.log" -s "$pcp_dir/pmproxy.socket" -U root &
 own $!
 scraped() { curl -s "http://127.0.0.1:$port/metrics?names=bpftrace.scripts"; }
-ok "pmproxy answers without Redis" wait_for 20 eval 'scraped | grep -q bpftrace_scripts_postgresql_pid'
+ok "pmproxy answers without Redis" wait_for eval 'scraped | grep -q bpftrace_scripts_postgresql_pid'
 
 # 90 short statements and 10 of 40 ms: p50 is of the former, p95 of the latter. Our own histogram has them, too.
 live_trace -f json -D SLOW_MS=1000 -x "$pg_bin/postgres" postgresql.bt
@@ -58,7 +58,7 @@ query() {
 	curl -s --data-urlencode "query=$1" "http://127.0.0.1:$prometheus/api/v1/query" | jq -r '.data.result[].value[1]' 2>/dev/null
 }
 all='btgen_bucket{metric="postgresql_latency_us"'
-wait_for 30 eval '[ "$(query "sum($all,le=\"+Inf\"})")" = 200 ]'
+wait_for eval '[ "$(query "sum($all,le=\"+Inf\"})")" = 200 ]'
 is "$(query "sum by (instance) ($all,le=\"+Inf\"})")" "100
 100" "Prometheus has all statements, of each host"
 expected=$(pcp pminfo -f bpftrace.scripts.postgresql.data.latency_us | sed -n 's/.*"[0-9]*-\([0-9]*\)"\] value \(.*\)/\1 \2/p' |

@@ -14,7 +14,7 @@ export TMPDIR=$tmp HOME=$tmp
 
 # browse PAGE OPTION...: tests/browser.py's answer in $tmp/seen, the Nth result of its scripts in $(result N)
 browse() {
-	timeout 100 /usr/bin/python3 "$top/tests/browser.py" "$@" >"$tmp/seen" || sed 's/^/# /' "$tmp/seen"
+	guard /usr/bin/python3 "$top/tests/browser.py" "$@" >"$tmp/seen" || sed 's/^/# /' "$tmp/seen"
 }
 result() { jq -r ".results[$1]" "$tmp/seen"; }
 first_of() { echo "document.querySelector('#$1 tbody tr').innerText.replace(/\\s+/g, ' ')"; }
@@ -170,7 +170,7 @@ if can_trace; then
 	"$live_sh" -s -o "$tmp/nvmf.json" --ready-file "$tmp/ready" "$live_pid" nvmf.bt 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	ok "nvmf.bt is attached" wait_for 60 test -s "$tmp/ready"
+	ok "nvmf.bt is attached" wait_for test -s "$tmp/ready"
 	live_say start
 	cat "$targets/tour.txt" >&8
 	live_quit

@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(TOP, "tests", "live"))
 from numbermodel import BITS, CASTS, NAMES, TYPES, leaf, program  # noqa: E402
 
 BPFTRACE = os.environ.get("BTGEN_BPFTRACE") or "bpftrace"
+PATIENCE = 600  # seconds: a guard against what hangs, and never a claim
 PRECEDENCE = [["*", "/", "%"], ["+", "-"], ["<<", ">>"], ["<", "<=", ">", ">="], ["==", "!="], ["&"], ["^"], ["|"], ["&&"], ["||"]]
 LEVEL = {op: level for level, ops in enumerate(PRECEDENCE) for op in ops}
 SUMS, DIVISIONS, TRUTHS = ["+", "-", "*", "&", "|", "^"], ["/", "%"], ["<", "<=", ">", ">=", "==", "!=", "&&", "||"]
@@ -318,8 +319,8 @@ class Bench:
                                        str(app.pid), self.path("numbers.bt")], stderr=messages)
         try:
             self.wait_ready(tracer)
-            app.communicate(b"x", timeout=60)
-            tracer.wait(60)
+            app.communicate(b"x", timeout=PATIENCE)
+            tracer.wait(PATIENCE)
         except (Refused, subprocess.TimeoutExpired):
             tracer.terminate()
             tracer.wait()
@@ -334,7 +335,7 @@ class Bench:
             return f.read()
 
     def wait_ready(self, tracer):
-        end = time.time() + 120
+        end = time.time() + PATIENCE
         while not os.path.exists(self.path("ready")) or not os.path.getsize(self.path("ready")):
             if tracer.poll() is not None or time.time() > end:
                 raise Refused

@@ -112,7 +112,7 @@ run() {
 	mkdir -p "$corpus"
 	"seeds_$name" "$corpus"
 	printf '=== %s, %s s\n' "$name" "$seconds"
-	"$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
+	"$target" -max_total_time="$seconds" -timeout=600 -rss_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
 		-artifact_prefix="${target%/*}/" ${dict:+$([ ! -e "$dict" ] || printf -- '-dict=%s' "$dict")} "$corpus" 2>&1 |
 		grep -vE '^(#|INFO)'
 }

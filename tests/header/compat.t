@@ -148,7 +148,7 @@ like "$(cat "$tmp/err")" 'STAP_PROBE2 takes 2 arguments' "a wrong number of argu
 if can_trace; then
 	gcc -O2 -g "$drop_in" -o "$tmp/p" "$tmp/p.c"
 	# shellcheck disable=SC2016
-	timeout 60 bpftrace -o "$tmp/out" -e 'usdt:'"$tmp"'/p:postgresql:query__start { printf("%s\n", str(arg0)); }' \
+	guard bpftrace -o "$tmp/out" -e 'usdt:'"$tmp"'/p:postgresql:query__start { printf("%s\n", str(arg0)); }' \
 		-c "$tmp/p" >/dev/null 2>&1
 	is "$(grep -c 'select 1' "$tmp/out")" 3 "a tracer raises the semaphore that the program declared"
 else

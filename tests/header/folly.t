@@ -114,21 +114,21 @@ if can_trace; then
 	pid=$!
 	own $pid
 	exec 8>"$tmp/in"
-	wait_for 10 grep -q ready "$tmp/out"
+	wait_for grep -q ready "$tmp/out"
 	printf x >&8
-	wait_for 10 grep -q mapped "$tmp/out"
+	wait_for grep -q mapped "$tmp/out"
 	is "$(cat "$tmp/out")" $'ready\nmapped' "untraced: nothing is counted"
 	"$top/scripts/bpftrace.sh" -q --ready-file "$tmp/ready" -o "$tmp/trace" -N 1 "$pid" \
 		-e 'usdt:__EXE__:mapper:large_map { printf("%d %d\n", args.size, arg1); }' 2>"$tmp/err" 8>&- &
 	tracer=$!
 	own $tracer
-	wait_for 30 test -s "$tmp/ready"
+	wait_for test -s "$tmp/ready"
 	printf x >&8
 	wait $tracer
 	is "$(cat "$tmp/trace")" "4096 -3" "traced: its arguments"
 	is "$(cat "$tmp/out")" $'ready\nmapped\ncounted heap\nmapped' "a tracer raises the semaphore of the probe, and not that of the other one"
 	printf x >&8
-	wait_for 10 eval '[ "$(grep -c mapped "$tmp/out")" = 3 ]'
+	wait_for eval '[ "$(grep -c mapped "$tmp/out")" = 3 ]'
 	is "$(grep -c counted "$tmp/out")" 1 "and lowers it when it goes"
 	exec 8>&-
 	wait $pid

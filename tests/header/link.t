@@ -90,7 +90,7 @@ int main(void) { if (USDT_ENABLED(p, both)) printf("program on\n"); USDT_PROBE(p
 EOF
 	gcc -O2 -g "$include" -fPIC -shared -o "$tmp/libl.so" "$tmp/lib.c"
 	gcc -O2 -g "$include" -o "$tmp/exe" "$tmp/exe.c" "$tmp/libl.so" -Wl,-rpath,"$tmp"
-	timeout 60 bpftrace -o "$tmp/out" -e "usdt:$tmp/libl.so:p:both { printf(\"%d\", arg0); }" -c "$tmp/exe" >"$tmp/ran" 2>/dev/null
+	guard bpftrace -o "$tmp/out" -e "usdt:$tmp/libl.so:p:both { printf(\"%d\", arg0); }" -c "$tmp/exe" >"$tmp/ran" 2>/dev/null
 	is "$(grep ' on' "$tmp/ran")" "library on" "a tracer of the library raises the library's semaphore, not the program's"
 else
 	skip_tracing "a library has semaphores of its own"

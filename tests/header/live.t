@@ -33,7 +33,7 @@ for cc in gcc clang; do
 	$cc -std=c11 -O2 -g -I"$top/include" -o "$tmp/p" "$tmp/p.c"
 	"$tmp/p" >"$tmp/want" 2>"$tmp/evaluated"
 	is "$(cat "$tmp/evaluated")" 0 "$cc: a lazy argument is not evaluated while nobody traces"
-	timeout 60 bpftrace -o "$tmp/got" -e "$prog" -c "$tmp/p" >/dev/null 2>"$tmp/err"
+	guard bpftrace -o "$tmp/got" -e "$prog" -c "$tmp/p" >/dev/null 2>"$tmp/err"
 	is "$(grep '^item' "$tmp/got")" "$(cat "$tmp/want")" "$cc: bpftrace prints what the program passed"
 	is "$(grep -c '^lazy [123]' "$tmp/got")" 3 "$cc: a lazy probe fires while it is traced"
 done
@@ -66,7 +66,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	for how in "" "-DUSDT_FAST" "-DUSDT_FAST=5" "-DUSDT_FAST=5 -DUSDT_NO_RED_ZONE -mno-red-zone"; do
 		# shellcheck disable=SC2086
 		gcc -O2 -I"$top/include" $how -o "$tmp/leaf" "$tmp/leaf.c"
-		timeout 60 bpftrace -o "$tmp/got" -e 'usdt:'"$tmp"'/leaf:p:leaf { @ = count(); @s = sum(arg0); }' \
+		guard bpftrace -o "$tmp/got" -e 'usdt:'"$tmp"'/leaf:p:leaf { @ = count(); @s = sum(arg0); }' \
 			-c "$tmp/leaf" >"$tmp/said" 2>/dev/null
 		is "$(grep wrong "$tmp/said")" "0 wrong" "gcc -O2 $how: a traced leaf function keeps its variables"
 		is "$(grep -o '^@.*' "$tmp/got" | sort | xargs)" "@: 1000 @s: 499500" "gcc -O2 $how: each hit is seen, with its argument"

@@ -189,11 +189,11 @@ live() {
 	[ "$(cat "$out.err")" = "evaluated 0" ] || echo "$name: the lazy argument is evaluated while nobody traces"
 	script "$PWD/$name" "$version" $language >"$out.bt"
 	if [ $program = "$name" ]; then
-		timeout 120 "$bt" -o "$out.trace" "$out.bt" -c "$PWD/$name" >"$out.ran" 2>"$out.err" </dev/null
+		guard "$bt" -o "$out.trace" "$out.bt" -c "$PWD/$name" >"$out.ran" 2>"$out.err" </dev/null
 	else # -c looks for libraries before the program has loaded any
 		: >"$out.trace"
 		echo 'interval:ms:100 { printf("up\n"); }' >>"$out.bt"
-		timeout 120 "$bt" -B line "$out.bt" >"$out.trace" 2>"$out.err" </dev/null &
+		timeout -k 10 "$PATIENCE" "$bt" -B line "$out.bt" >"$out.trace" 2>"$out.err" </dev/null &
 		ticks "$out.trace" 1 $!
 		"./$program" >"$out.ran" 2>/dev/null
 		ticks "$out.trace" $(($(grep -c '^up' "$out.trace") + 2)) $! # the events were printed before
@@ -202,7 +202,8 @@ live() {
 	grep -v '^Attaching\|^$' "$out.ran" | if [ "$version" -ge 24 ]; then cat; else grep -v '^beyond'; fi | sort >"$out.want"
 	diff <(grep -v '^Attaching\|^up\|^$' "$out.trace" | sort) "$out.want" >"$out.diff" || echo "$name: $(head -n 4 "$out.diff")"
 }
-export -f live script ticks
+export PATIENCE
+export -f live script ticks guard
 
 if can_trace; then
 	while read -r name; do

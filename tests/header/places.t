@@ -246,7 +246,7 @@ for how in "gcc -O0" "gcc -O2" "clang -O0" "clang -O2" "g++ -O0" "g++ -O2" "clan
 	[ "$how" != "clang -O2" ] || line='[56]' # one instruction of both lines
 	# shellcheck disable=SC2086
 	$how -g "$include" -o stop $src
-	timeout 30 gdb -nx -batch -ex 'info probes stap p' -ex 'break -probe-stap p:first' -ex run -ex 'frame' -ex step -ex step ./stop \
+	guard gdb -nx -batch -ex 'info probes stap p' -ex 'break -probe-stap p:first' -ex run -ex 'frame' -ex step -ex step ./stop \
 		>out 2>&1 </dev/null
 	like "$(sed -n 's/^#0 //p' out)" " work .* at $src:$line\$" "$how: gdb stops in the program's line"
 	is "$(grep -c 'usdt\.h' out) $(grep -c '^stap' out)" "0 2" "... its steps never lead into the header, and it lists both probes"

@@ -29,7 +29,7 @@ perf_why="perf cannot add probes here (no perf, not root, or no tracefs)"
 command -v perf >/dev/null && [ "$(id -u)" = 0 ] || perf_works=no
 if [ $perf_works = yes ]; then
 	# Left over from a run that was interrupted.
-	timeout 20 perf probe -q --del 'sdt_demo:*' >/dev/null 2>&1
+	guard perf probe -q --del 'sdt_demo:*' >/dev/null 2>&1
 	[ -w /sys/kernel/tracing/uprobe_events ] || [ -w /sys/kernel/debug/tracing/uprobe_events ] || perf_works=no
 fi
 
@@ -44,7 +44,7 @@ while [ -e $n.cmd ]; do
 	elif [ "$tool" = bpftrace ] && ! can_trace; then
 		skip_tracing "$cmd"
 	else
-		is "$(timeout 60 bash -c "$cmd" 2>&1 | plain)" "$(plain <$n.out)" "$cmd"
+		is "$(guard bash -c "$cmd" 2>&1 | plain)" "$(plain <$n.out)" "$cmd"
 	fi
 	n=$((n + 1))
 done

@@ -68,7 +68,7 @@ none_left() { ! left >/dev/null; }
 is_down() { [ "$(semaphores "$@")" = 0 ]; }
 # is_clean PID...: no process of the trace is left, and the semaphore of each of these is as it was
 is_clean() {
-	wait_for 30 none_left && wait_for 30 is_down "$@" && return
+	wait_for none_left && wait_for is_down "$@" && return
 	left | sed 's/^/# left: /'
 	echo "# semaphores: $(semaphores "$@")"
 	return 1
@@ -76,7 +76,7 @@ is_clean() {
 
 start_many() {
 	live_start "$tmp/many" "$1" "$2"
-	wait_for 60 has_all "$1" "$2"
+	wait_for has_all "$1" "$2"
 	read -ra pids <<<"$live_pid $(pgrep -P "$live_pid" | tr '\n' ' ')"
 }
 has_all() { # PROCESSES THREADS
@@ -91,7 +91,7 @@ end_many() {
 # fire N: all of them fire as often as they can, N times together
 fire() {
 	printf "%$1s" '' >&8
-	wait_for 60 has_fired "$1"
+	wait_for has_fired "$1"
 }
 has_fired() { [ "$(wc -l <"$tmp/answers")" -ge "$1" ]; }
 # How often each thread has fired: by the trace, by what the program says
@@ -153,7 +153,7 @@ pty.spawn(["bash", "--norc", "--noprofile", "--noediting", "-i"])' \
 	own $!
 	exec 7>"$tmp/keys"
 	keys "PS1=; stty -echo; echo; echo in \$\$\n"
-	wait_for 30 shows '^in [0-9]'
+	wait_for shows '^in [0-9]'
 	shell_pid=$(tr -d '\r' <"$tmp/screen" | sed -n 's/^in \([0-9][0-9]*\)$/\1/p' | head -n 1)
 }
 end_shell() {
@@ -165,14 +165,14 @@ end_shell() {
 trace_there() {
 	rm -f "$tmp/ready"
 	keys "BESIDE=$tmp $live_sh --ready-file $tmp/ready $* -e 'usdt:__EXE__:many:hit { printf(\"hit %d\\\\n\", arg0); }'; echo status \$?\n"
-	wait_for 60 test -s "$tmp/ready" || return 1
+	wait_for test -s "$tmp/ready" || return 1
 	btgen_pid=$(pgrep -x btgen -P "$shell_pid")
 	bpftrace_pid=$(cut -d ' ' -f 1 "/proc/$btgen_pid/task/$btgen_pid/children")
 }
 is_in() { [[ $(sed 's/.*) \(.\).*/\1/' "/proc/$1/stat") == ["$2"] ]]; }
 suspend() {
 	keys '\032'
-	wait_for 30 shows 'Stopped' && wait_for 30 is_in "$btgen_pid" T
+	wait_for shows 'Stopped' && wait_for is_in "$btgen_pid" T
 }
 # The lines of the trace, and statuses that the shell had
 lines() { tr -d '\r' <"${1-$tmp/screen}" | grep -E '^(hit|status)' | paste -sd,; }
@@ -188,42 +188,42 @@ end_one() {
 }
 hit() { # N: for the Nth time
 	printf x >&8
-	wait_for 30 has_fired "$1"
+	wait_for has_fired "$1"
 }
 
 start_one "^Z"
 hit 1
-wait_for 30 shows '^hit 0'
+wait_for shows '^hit 0'
 ok "it stops btgen" suspend
 ok "but not bpftrace" is_in "$bpftrace_pid" SRD
 hit 2
 keys 'fg; echo status $?\n'
-wait_for 30 shows '^hit 1'
+wait_for shows '^hit 1'
 hit 3
-wait_for 30 shows '^hit 2'
+wait_for shows '^hit 2'
 is "$(lines)" "hit 0,status 148,hit 1,hit 2" "fg: what came meanwhile is printed, and it goes on"
 keys '\003'
-wait_for 30 shows '^status 0'
+wait_for shows '^status 0'
 is "$(lines)" "hit 0,status 148,hit 1,hit 2,status 0" "^C ends it, with status 0"
 end_one
 
 start_one "^Z and bg"
 suspend
 keys 'bg\n'
-wait_for 30 is_in "$btgen_pid" SR
+wait_for is_in "$btgen_pid" SR
 hit 1
-ok "it goes on" wait_for 30 shows '^hit 0'
+ok "it goes on" wait_for shows '^hit 0'
 keys 'kill %1; wait %1; echo status $?\n'
-wait_for 30 shows '^status 0'
+wait_for shows '^status 0'
 is "$(lines)" "status 148,hit 0,status 0" "TERM ends it, with status 0"
 end_one
 
 start_one "^Z and KILL" -o "$tmp/trace"
 hit 1
-wait_for 30 grep -qs 'hit 0' "$tmp/trace"
+wait_for grep -qs 'hit 0' "$tmp/trace"
 suspend
 keys 'kill -9 %1\n'
-ok "bpftrace ends" wait_for 30 none_left
+ok "bpftrace ends" wait_for none_left
 is "$(lines "$tmp/trace")" "hit 0" "what was captured is kept"
 end_one
 
@@ -231,16 +231,16 @@ start_one "^Z, and the target ends"
 suspend
 end_many
 keys 'fg; echo status $?\n'
-wait_for 30 shows '^status 0'
+wait_for shows '^status 0'
 ok "fg: it says so, and ends" shows "process $live_pid .* has exited"
 end_shell
-ok "nothing is left" wait_for 30 none_left
+ok "nothing is left" wait_for none_left
 
 start_one "^\\"
 hit 1
-wait_for 30 shows '^hit 0'
+wait_for shows '^hit 0'
 keys '\034'
-wait_for 30 shows '^status'
+wait_for shows '^status'
 is "$(lines)" "hit 0,status 0" "it is status 0"
 end_one
 
@@ -248,7 +248,7 @@ end_one
 for how in "" "^Z, and "; do
 	start_one "${how}the terminal is closed" -o "$tmp/trace"
 	hit 1
-	wait_for 30 grep -qs 'hit 0' "$tmp/trace"
+	wait_for grep -qs 'hit 0' "$tmp/trace"
 	[ -z "$how" ] || suspend
 	kill -KILL "$terminal_pid"
 	wait "$terminal_pid" 2>/dev/null
@@ -274,19 +274,19 @@ gcc -O2 -o "$tmp/ticks" "$tmp/ticks.c" || exit 1
 start_shell
 # An interval, because 0.27 ends a program of nothing but BEGIN at once: ^C would find the command alone.
 keys "BESIDE=$tmp $live_sh -c '$tmp/ticks $tmp/tick' -e 'BEGIN { printf(\"hit 0\\\\n\"); } interval:s:999 { exit(); }'; echo status \$?\n"
-wait_for 60 grep -qs tick "$tmp/tick"
-ok "-c: it attaches" wait_for 30 shows '^hit 0'
+wait_for grep -qs tick "$tmp/tick"
+ok "-c: it attaches" wait_for shows '^hit 0'
 btgen_pid=$(pgrep -x btgen -P "$shell_pid")
 command_pid=$(pgrep -x ticks -P "$btgen_pid")
 ok "^Z stops btgen" suspend
-ok "and the program of -c" wait_for 10 is_in "$command_pid" T
+ok "and the program of -c" wait_for is_in "$command_pid" T
 n=$(wc -l <"$tmp/tick")
 has_gone_on() { [ "$(wc -l <"$tmp/tick")" -gt $((n + 3)) ]; }
 keys 'fg; echo status $?\n'
-ok "fg goes on with both" wait_for 30 has_gone_on
+ok "fg goes on with both" wait_for has_gone_on
 keys '\003'
-wait_for 30 shows '^status 0'
+wait_for shows '^status 0'
 is "$(lines)" "hit 0,status 148,status 0" "^C ends both, with status 0"
 end_shell
-ok "nothing is left" wait_for 30 none_left
+ok "nothing is left" wait_for none_left
 done_testing

@@ -68,7 +68,7 @@ for way in registers pushed memory both still; do
 	live_start "$tmp/$way"
 	ok "$way: a script that reads them is accepted" live_trace "$live_pid" "$tmp/far.bt"
 	echo >&8
-	wait_for 10 grep -q '^done' "$tmp/answers"
+	wait_for grep -q '^done' "$tmp/answers"
 	live_wait
 	exec 8>&-
 	is "$(grep -v '^$' "$tmp/trace" | sort)" "$(grep -v '^done' "$tmp/answers" | sort)" "$way: and prints what the program passed"
@@ -76,7 +76,7 @@ for way in registers pushed memory both still; do
 	live_start "$tmp/$way"
 	ok "$way: -t traces them" live_trace -t far:small -t far:large "$live_pid"
 	echo >&8
-	wait_for 10 grep -q '^done' "$tmp/answers"
+	wait_for grep -q '^done' "$tmp/answers"
 	live_wait
 	exec 8>&-
 	is "$(sed -nE 's/.*far:small .*[^a-z]a=(\S+) b=(\S+) c=(\S+) d=(\S+) e=(\S+) f=(\S+)$/small \1 \2 \3 \4 \5 \6/p
@@ -116,7 +116,7 @@ for pie in '-fno-pie -no-pie' '-fPIE -pie'; do
 	ok "$pie: a script that reads them is accepted" live_trace "$live_pid" \
 		-e 'usdt:__EXE__:sym:hit { printf("hit n=%d counter=%d low=%d second=%d %d\n", arg0, args.counter, arg2, arg3, arg3 / 1000); }'
 	echo >&8
-	wait_for 10 grep -q '^done' "$tmp/answers"
+	wait_for grep -q '^done' "$tmp/answers"
 	live_wait
 	exec 8>&-
 	is "$(grep hit "$tmp/trace")" "$(grep hit "$tmp/answers")" "$pie: and prints what the program passed"
@@ -157,7 +157,7 @@ like "$("$btgen" expand --for 0.17 -x "$tmp/registers" -e 'usdt:__EXE__:far:same
 live_start "$tmp/registers"
 ok "-t traces such a probe" live_trace -t far:spread "$live_pid"
 echo >&8
-wait_for 10 grep -q '^done' "$tmp/answers"
+wait_for grep -q '^done' "$tmp/answers"
 live_wait
 exec 8>&-
 is "$(sed 's/.* seventh=//' "$tmp/trace" | sort | uniq -c | tr -s ' \n' ' ')" \

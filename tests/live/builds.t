@@ -23,7 +23,7 @@ run() {
 	local fd
 	exec {fd}>"$tmp/in$1"
 	in[$1]=$fd
-	wait_for 10 runs $! "$2"
+	wait_for runs $! "$2"
 }
 # shellcheck disable=SC2317
 has_lines() { [ "$(grep -c '^[a-z0-9] ' "$tmp/trace" 2>/dev/null)" = "$1" ]; }
@@ -32,7 +32,7 @@ n=0
 fire() {
 	printf '%s' "$2" >&"${in[$1]}"
 	n=$((n + ${#2}))
-	wait_for 20 has_lines $n
+	wait_for has_lines $n
 }
 semaphores() { # what each process's semaphore counts
 	local p
@@ -61,7 +61,7 @@ old=$(id "${pid[1]}") new=$(id "${pid[3]}")
 script='usdt:__EXE__:hit { printf("%c %s %s %d\n", args.r->id, args.r->state, args.next, pid); @[args.next] = count(); }'
 
 # What helps is said.
-out=$(timeout 60 "$live_sh" "$name" -e "#pragma scope host
+out=$(guard "$live_sh" "$name" -e "#pragma scope host
 $script" 2>&1)
 is "$? $(grep -v 'it is reached' <<<"$out" | grep -E '^btgen:' | sort)" "1 $(sort <<END
 btgen: error: 2 builds of the program are running, and the script is for the whole host: give the PIDs of one build
@@ -87,7 +87,7 @@ int main(void)
 }
 END
 gcc -O1 -g -I"$top/include" -o "$tmp/fork" "$tmp/fork.c" && run 5 "$tmp/fork"
-wait_for 10 pgrep -P "${pid[5]}" >/dev/null
+wait_for pgrep -P "${pid[5]}" >/dev/null
 cp "$tmp/fork" "$tmp/fork.new" && mv "$tmp/fork.new" "$tmp/fork"
 ok "one with a child" live_trace "${pid[5]}" -t turn
 live_wait INT
@@ -130,7 +130,7 @@ printf a >&"${in[1]}"
 printf b >&"${in[3]}"
 sleep 1
 kill -USR1 "$live_tracer"
-wait_for 20 eval '[ "$(grep -c "SIGUSR1" "$tmp/trace")" = 2 ]'
+wait_for eval '[ "$(grep -c "SIGUSR1" "$tmp/trace")" = 2 ]'
 is "$(sed "s/ ${pid[1]}\$/ P1/; s/ ${pid[3]}\$/ P3/" "$tmp/trace" | grep -v '^==> svc' | sort | uniq -c | sed 's/^ *//')" "2 ==> SIGUSR1 <==
 1 a RUNNING IDLE P1
 1 b RUNNING IDLE P3" "both print what they have kept"
@@ -154,15 +154,15 @@ is "$(wc -l <<<"$traced") $live_rc $(grep -c '^a RUNNING' "$tmp/trace")" "2 0 1"
 "$live_sh" -q -f json --ready-file "$tmp/ready2" "${pid[@]}" -e "$script" >"$tmp/out" 2>"$tmp/messages" &
 live_tracer=$!
 own $live_tracer
-wait_for 60 test -s "$tmp/ready2"
+wait_for test -s "$tmp/ready2"
 printf x >&"${in[3]}"
-wait_for 20 grep -q '"text"' "$tmp/out"
+wait_for grep -q '"text"' "$tmp/out"
 kill "${pid[3]}"
 wait "${pid[3]}"
 unset 'pid[3]'
-wait_for 20 grep -q '"map"' "$tmp/out"
+wait_for grep -q '"map"' "$tmp/out"
 printf y >&"${in[2]}"
-wait_for 20 grep -q '"y' "$tmp/out"
+wait_for grep -q '"y' "$tmp/out"
 live_wait TERM
 is "$live_rc $(cat "$tmp/messages")" "0 " "SIGTERM ends it"
 is "$(python3 - "$tmp/out" <<'END'
@@ -206,6 +206,6 @@ unlike "$(cat "$tmp/messages")" 'status' "nobody reads --ready-fd: it is traced 
 ok "it attaches again" live_trace "${pid[@]}" -e 'usdt:__EXE__:hit { @ = count(); }'
 is "$(semaphores)" "1 1 " "the semaphores are up"
 live_wait KILL
-wait_for 20 eval '[ "$(semaphores)" = "0 0 " ]'
+wait_for eval '[ "$(semaphores)" = "0 0 " ]'
 is "$(semaphores)" "0 0 " "kill -9: they are down again"
 done_testing

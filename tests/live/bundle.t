@@ -64,8 +64,8 @@ END
 live_start "$tmp/app"
 ok "structs and enums: both attach" both "$tmp/app" "$tmp/app.bt"
 printf ABCB >&8
-wait_for 10 eval '[ "$(wc -c <"$tmp/answers")" = 4 ]'
-wait_for 10 grep -q '^C' "$tmp/trace"
+wait_for eval '[ "$(wc -c <"$tmp/answers")" = 4 ]'
+wait_for grep -q '^C' "$tmp/trace"
 same "structs and enums"
 is "$(grep -c 'RUNNING IDLE widget' "$tmp/bare")" 3 "names and layouts are in the bundle"
 exec 8>&-
@@ -83,7 +83,7 @@ is "$(BPFTRACE=$bpftrace sh "$tmp/bundle.sh" 2>&1; echo $?)" "error: there is no
 cp "$tmp/build1" "$tmp/app"
 strip -o "$tmp/app" "$tmp/build1"
 "$btgen" bundle -x "$tmp/build1" --at "$tmp/app" --for "$version" -e 'uprobe:__EXE__:answer { @ = count(); }' -o "$tmp/answer.sh"
-like "$(BPFTRACE=$bpftrace timeout 20 sh "$tmp/answer.sh" 2>&1)" "^warning: $tmp/app is stripped: without a debug file it has no function answer\$" "of a stripped one it is said which function is gone"
+like "$(BPFTRACE=$bpftrace guard sh "$tmp/answer.sh" 2>&1)" "^warning: $tmp/app is stripped: without a debug file it has no function answer\$" "of a stripped one it is said which function is gone"
 rm "$tmp/app"
 cp "$tmp/build1" "$tmp/app"
 unlike "$(BPFTRACE=/bin/false sh "$tmp/answer.sh" 2>&1)" "warning" "... and of no other"
@@ -110,13 +110,13 @@ if readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk'; then
 	cp "$targets/nvmf_tgt" "$tmp/nvmf_tgt"
 	live_start "$(command -v taskset)" -c "$(sed -n 's/^Cpus_allowed_list:\s*\([0-9]*\).*/\1/p' /proc/self/status)" \
 		"$tmp/nvmf_tgt" -m 0xC --wait --interrupt-mode --log "$tmp/log"
-	wait_for 20 grep -q waiting "$tmp/answers"
+	wait_for grep -q waiting "$tmp/answers"
 	ok "nvmf.bt: both attach" both "$tmp/nvmf_tgt" -D QPAIRS nvmf.bt
 	live_say start
 	cat "$targets/tour.txt" >&8
 	# bpftrace finds no function's name in a process that has ended.
-	for pid in "$live_pid" "$live_bare"; do wait_for 20 bare_idle "$pid"; done
-	wait_for 20 live_still
+	for pid in "$live_pid" "$live_bare"; do wait_for bare_idle "$pid"; done
+	wait_for live_still
 	live_quit
 	same nvmf.bt
 else
@@ -127,7 +127,7 @@ fi
 postgresql_start query__start
 ok "postgresql.bt: both attach" both "$pg_bin/postgres" postgresql.bt
 for i in {1..5}; do sql -c "SELECT 'bundle-$$ $i'" -c "SELECT 'bundle-$$' || $i / 0" >/dev/null 2>&1; done
-wait_for 10 eval '[ "$(grep -c "bundle-$$" "$tmp/trace")" = 10 ]'
+wait_for eval '[ "$(grep -c "bundle-$$" "$tmp/trace")" = 10 ]'
 bare_end
 live_wait INT
 statements() { sed -nE "s/^[0-9.]+: (backend [0-9]+) +[0-9.]+ ms +/\1 /; /bundle-$$/p" "$1"; }

@@ -85,7 +85,7 @@ look() { # SED CLAIM ARG...: what the program says, edited, is what is traced
 	live_start "$tmp/app"
 	ok "$claim: it attaches" live_trace "$live_pid" "$@"
 	printf x >&8
-	wait_for 20 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	is "$(traced)" "$(sed "$edit; /^done/d" "$tmp/answers")" "$claim"
 	exec 8>&-
@@ -106,7 +106,7 @@ look '/n=-4/!d' "a filter" -t 'uprobe:app_nothing' --filter 'args.n < 0'
 live_start "$tmp/app"
 ok "counts: it attaches" live_trace -t 'uprobe:app_*' --count=probe "$live_pid"
 printf xx >&8
-wait_for 20 eval '[ "$(grep -c "done" "$tmp/answers")" = 2 ]'
+wait_for eval '[ "$(grep -c "done" "$tmp/answers")" = 2 ]'
 live_wait INT
 is "$(grep -o 'uprobe:app_[a-z]*.*' "$tmp/trace" | tr -d '[]":' | sort)" \
 	"$(printf 'uprobeapp_%s 2\n' less names nothing numbers)" "calls are counted"

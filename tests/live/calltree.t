@@ -38,7 +38,7 @@ __attribute__((noinline)) int app_twice(int n) { int r = app_add(n, "one") + app
 int main(void) { return app_twice(3) + app_twice(4) - 4; }
 END
 gcc -O1 -g -o "$tmp/args" "$tmp/args.c"
-tree() { timeout 60 "$live_sh" -o "$tmp/trace" "$@" -c "$tmp/args" >"$tmp/said" 2>&1; sed 's/^.*\] *//; /^#/d' "$tmp/trace"; }
+tree() { guard "$live_sh" -o "$tmp/trace" "$@" -c "$tmp/args" >"$tmp/said" 2>&1; sed 's/^.*\] *//; /^#/d' "$tmp/trace"; }
 is "$(tree --calls 'app_*' --args)" 'app_twice(n=3) {
 app_add(a=3, text="one") = 4;
 app_add(a=-3, text="two") = -2;

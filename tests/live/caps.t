@@ -74,7 +74,7 @@ traces() {
 	shift
 	if live_trace "$@"; then
 		printf A >&8
-		wait_for 10 test -s "$tmp/trace"
+		wait_for test -s "$tmp/trace"
 		live_wait INT
 		is "$live_rc $(grep -cE 'event 65|app:lazy' "$tmp/trace")" "0 1" "$claim"
 	else

@@ -49,7 +49,7 @@ begin() {
 }
 hit() {
 	eval "printf '%s' \"\$2\" >&$((10 + $1))"
-	wait_for 10 grep -q "$2" "$tmp/out$1"
+	wait_for grep -q "$2" "$tmp/out$1"
 }
 script='usdt:__EXE__:hit { printf("%d hit %c\n", pid, arg0); }
 uprobe:__EXE__:malloc /arg0 > 97 && arg0 < 104/ { printf("%d malloc %c\n", pid, arg0); }'
@@ -65,7 +65,7 @@ hit 2 c
 hit 3 d
 begin 4 "$group"
 hit 4 e
-wait_for 10 grep -q 'malloc e' "$tmp/trace"
+wait_for grep -q 'malloc e' "$tmp/trace"
 live_wait INT
 is "$live_rc $(grep . "$tmp/trace" | sort -k 3)" "0 ${pid[1]} hit b
 ${pid[1]} malloc b
@@ -76,7 +76,7 @@ ${pid[4]} malloc e" "a process of the group, one of a group in it, one that came
 ok "a group and -t" live_trace -f json --cgroup "$group/inner" -t hit
 hit 1 f
 hit 2 g
-wait_for 10 grep -q hit "$tmp/trace"
+wait_for grep -q hit "$tmp/trace"
 live_wait INT
 is "$(grep -o '"pid": [0-9]*' "$tmp/trace")" "\"pid\": ${pid[2]}" "of the inner one alone"
 begin 5 "$group" "$tmp/helper-$$"

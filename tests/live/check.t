@@ -15,7 +15,7 @@ start() {
 	"$@" &
 	pid=$!
 	own $pid
-	wait_for 10 runs "$1"
+	wait_for runs "$1"
 }
 runs() { [ "$(readlink "/proc/$pid/exe")" = "$1" ]; }
 # Its code is where it puts it: nothing of its segment of code is mapped from the file any more.
@@ -24,7 +24,7 @@ has_moved() { ! grep -q "r-xp .*$1\$" "/proc/$pid/maps"; }
 # --- code on large pages
 gcc -O2 -g -I"$top/include" -o "$tmp/large" "$top/docs/lab/programs/large.c" || exit 1
 start "$tmp/large" 30
-wait_for 10 has_moved "$tmp/large"
+wait_for has_moved "$tmp/large"
 probe='usdt:__EXE__:large:tick { @ = count(); }'
 is "$(check $pid "$probe")" \
 	"<command line>:1:1: warning: large:tick cannot fire: process $pid has moved its code out of $tmp/large  [dead-probe]
@@ -84,7 +84,7 @@ E2
 gcc -O2 -g -I"$top/include" -fPIC -shared -o "$tmp/libmoved.so" "$tmp/lib.c" &&
 	gcc -O2 -g -I"$top/include" -I"$top/docs/lab/programs" -o "$tmp/uses" "$tmp/uses.c" -L"$tmp" -lmoved -Wl,-rpath,"$tmp" || exit 1
 start "$tmp/uses"
-wait_for 10 eval 'grep -A 1 "r--p 00000000 .*libmoved" /proc/$pid/maps | grep -q "r-xp 00000000 00:00 0"'
+wait_for eval 'grep -A 1 "r--p 00000000 .*libmoved" /proc/$pid/maps | grep -q "r-xp 00000000 00:00 0"'
 like "$(check $pid 'usdt:__EXE__:lib:tick { @ = count(); }')" \
 	"warning: lib:tick cannot fire: process $pid has moved its code out of $tmp/libmoved.so" "a library whose code was moved is found"
 like "$(check $pid 'uprobe:__EXE__:lib_tick { @ = count(); }')" "warning: lib_tick cannot fire" "and its functions"
@@ -123,7 +123,7 @@ is "$(check $pid 'usdt:__EXE__:lost:fine { @ = count(); }')" "" "a semaphore of 
 like "$(check $pid 'usdt:__EXE__:lost:bss { @ = count(); }')" \
 	'lost:bss may never fire: nothing can raise its semaphore.*dead-probe' "and one that cannot"
 if can_trace; then
-	is "$(timeout 60 "$top/scripts/bpftrace.sh" -q -W no-dead-probe $pid -e 'usdt:__EXE__:lost:bss { @n++; } usdt:__EXE__:lost:fine { @m++; }
+	is "$(guard "$top/scripts/bpftrace.sh" -q -W no-dead-probe $pid -e 'usdt:__EXE__:lost:bss { @n++; } usdt:__EXE__:lost:fine { @m++; }
 interval:s:1 /@m > 3/ { printf("%d\n", @n); exit(); } END { clear(@n); clear(@m); }' 2>/dev/null | grep .)" 0 "bpftrace sees none of it"
 else
 	skip_tracing "bpftrace sees none of it"
@@ -140,7 +140,7 @@ interpreter() {
 	"$path" "${@:2}" >/dev/null 2>&1 &
 	pid=$!
 	own $pid
-	wait_for 10 runs "$path"
+	wait_for runs "$path"
 }
 function='{ @ = count(); }'
 
@@ -188,7 +188,7 @@ java_waits() {
 	java -XX:-UsePerfData "$@" -cp "$tmp" Wait >/dev/null 2>&1 &
 	pid=$!
 	own $pid
-	wait_for 20 grep -q libjvm "/proc/$pid/maps"
+	wait_for grep -q libjvm "/proc/$pid/maps"
 }
 jvm=$(find -L "$(dirname "$(readlink -f "$(command -v java || echo /nosuch)")")/.." -name libjvm.so 2>/dev/null | head -n 1)
 if command -v javac >/dev/null && readelf -n "$jvm" 2>/dev/null | grep 'Provider: hotspot' >/dev/null && javac -J-XX:-UsePerfData -d "$tmp" "$tmp/Wait.java"; then

@@ -123,7 +123,7 @@ begin() {
 	"${@:2}" <"$tmp/live-in" >"$tmp/answers" 2>"$tmp/target-err" &
 	outer=$!
 	exec 8>"$tmp/live-in"
-	wait_for 20 is_begun "$1" 2>/dev/null
+	wait_for is_begun "$1" 2>/dev/null
 	if [[ $(readlink "/proc/$app/exe" 2>/dev/null) != "$1"* ]]; then
 		ok "$1 runs" false
 		sed 's/^/# /' "$tmp/target-err"
@@ -143,7 +143,7 @@ unshare --user --map-root-user --mount true 2>/dev/null && user=(--user --map-ro
 # fire BYTE: an event of it; traced ARG...: what bpftrace.sh says of one event, sorted, without times and addresses
 fire() {
 	printf '%s' "$1" >&8
-	wait_for 10 grep -q "$1" "$tmp/answers"
+	wait_for grep -q "$1" "$tmp/answers"
 }
 traced() {
 	: >"$tmp/answers"
@@ -218,13 +218,13 @@ finish
 
 # The demo's trace, of a target whose file is gone.
 begin /srv/app "${spaces[@]}" ${user[@]+"${user[@]}"} "$tmp/enter" tmpfs "$tmp/root" "$targets/nvmf_tgt" -m 0xC --wait
-wait_for 10 grep -q waiting "$tmp/answers"
+wait_for grep -q waiting "$tmp/answers"
 rm "$root/srv/app"
 live_trace "$app" nvmf.bt
 live_say start
 cat "$targets/cnode1.txt" >&8
-wait_for 20 eval '[ "$(grep -cE "^(ok|error)" "$tmp/answers")" -ge 6 ]'
-wait_for 10 eval 'sed "1,/add namespace/d" "$tmp/trace" | grep -q "PAUSED to ACTIVE done"'
+wait_for eval '[ "$(grep -cE "^(ok|error)" "$tmp/answers")" -ge 6 ]'
+wait_for eval 'sed "1,/add namespace/d" "$tmp/trace" | grep -q "PAUSED to ACTIVE done"'
 live_wait INT
 nqn=nqn.2016-06.io.spdk:cnode1
 for line in 'nvmf_tgt reached state RUNNING' "$nqn on thread 3 state to ACTIVE done" "$nqn add namespace 1" \
@@ -306,7 +306,7 @@ fi
 "${spaces[@]}" --mount-proc sleep 600 8>&- &
 keeper=$!
 is_asleep() { container=$(child_of $keeper) && [ -n "$container" ] && [ "$(cat "/proc/$container/comm")" = sleep ]; }
-wait_for 10 is_asleep 2>/dev/null || exit 1
+wait_for is_asleep 2>/dev/null || exit 1
 join=(nsenter --target "$container" --mount --pid)
 printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${join[*]}" "$live_sh" >"$tmp/inside"
 chmod +x "$tmp/inside"

@@ -100,7 +100,7 @@ live_start "$tmp/app"
 live_say "run 90"
 ok "-t of a flood attaches" live_trace "$live_pid" -t 'app:*'
 # On a busy machine the flood may take a while to get a quarter of a processor.
-wait_for 60 eval '! kill -0 "$live_tracer" 2>/dev/null' || kill -INT "$live_tracer"
+wait_for eval '! kill -0 "$live_tracer" 2>/dev/null' || kill -INT "$live_tracer"
 live_wait
 is "$live_rc" 4 "and is stopped: status 4"
 like "$(cat "$tmp/messages")" 'error: the trace was stopped: it takes [0-9]+ % of a processor, and --max-cost is 25 %' "which is said"
@@ -144,8 +144,8 @@ live_quit
 live_start "$tmp/app"
 ok "-t -f json attaches" live_trace "$live_pid" -f json --max-cost 900% -t 'app:*' -t uprobe:function
 live_say "fire 700"
-wait_for 30 grep -q 'done' "$tmp/answers"
-wait_for 10 live_still
+wait_for grep -q 'done' "$tmp/answers"
+wait_for live_still
 live_wait INT
 is "$live_rc" 0 "it ends as ever"
 is "$(account)" "uprobe:function 700
@@ -157,7 +157,7 @@ is "$(tail -n 1 "$tmp/trace" | jq -r '.cost | (.percent > 0) and (.seconds > 0) 
 printf 'usdt:__EXE__:app:often { @ = count(); }\nusdt:__EXE__:app:also { @ = count(); }\ninterval:s:3600 { }\n' >"$tmp/two.bt"
 ok "-v attaches" live_trace "$live_pid" -v "$tmp/two.bt"
 live_say "fire 300"
-wait_for 30 sh -c '[ "$(grep -c done "$1")" = 2 ]' - "$tmp/answers"
+wait_for sh -c '[ "$(grep -c done "$1")" = 2 ]' - "$tmp/answers"
 live_wait INT
 like "$(cat "$tmp/messages")" '^btgen: cost: [0-9.]+ % of a processor'"$typical\$" "-v has the account at the end"
 like "$(cat "$tmp/messages")" '^btgen:   usdt:app:also: [0-9]+ hits/s' "with a line for each probe"
@@ -168,8 +168,8 @@ live_start "$tmp/app"
 printf 'usdt:__EXE__:app:* { @[probe] = count(); }\nuprobe:__EXE__:func* { @f = count(); }\n' >"$tmp/pattern.bt"
 ok "a pattern attaches" live_trace "$live_pid" -f json --max-cost 900% "$tmp/pattern.bt"
 live_say "fire 700"
-wait_for 30 grep -q 'done' "$tmp/answers"
-wait_for 10 live_still
+wait_for grep -q 'done' "$tmp/answers"
+wait_for live_still
 sleep 1.5 # until the breakpoint is measured
 live_wait INT
 is "$(account | grep usdt)" "usdt:app:also 700
@@ -184,9 +184,9 @@ if [ "$(uname -m)" = x86_64 ]; then
 	printf 'uprobe:__EXE__:%s { @[probe] = count(); }\n' pushed long_nop other_nop tested >"$tmp/step.bt"
 	ok "functions attach" live_trace "$live_pid" -f json --max-cost 900% "$tmp/step.bt"
 	live_say "step 500"
-	wait_for 30 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	took=$(grep -x '[0-9]*' "$tmp/answers" | paste -sd' ')
-	wait_for 10 live_still
+	wait_for live_still
 	sleep 1.5
 	live_wait INT
 	accounted=$(jq -r 'select(.cost) | .cost.probes[] | "\(.probe) \(.ns_per_hit)"' "$tmp/trace" | awk '
@@ -201,8 +201,8 @@ if [ "$(uname -m)" = x86_64 ]; then
 	printf 'uprobe:__EXE__:%s { @c = count(); }\nuretprobe:__EXE__:%s { @r = count(); }\n' 'teste*' 'teste*' >"$tmp/pair.bt"
 	ok "calls and returns of a pattern attach" live_trace "$live_pid" -f json --max-cost 900% "$tmp/pair.bt"
 	live_say "step 500"
-	wait_for 30 sh -c '[ "$(grep -c done "$1")" = 2 ]' - "$tmp/answers"
-	wait_for 10 live_still
+	wait_for sh -c '[ "$(grep -c done "$1")" = 2 ]' - "$tmp/answers"
+	wait_for live_still
 	sleep 1.5
 	live_wait INT
 	both=$(jq -r 'select(.cost) | [.cost.probes[] | .hits * .ns_per_hit] | add / 500 | round' "$tmp/trace")
@@ -221,7 +221,7 @@ rm -f "$tmp/ready"
 "$live_sh" --cost --ready-file "$tmp/ready" "$live_pid" -t 'app:*' >"$tmp/estimate" 2>"$tmp/messages" &
 live_tracer=$!
 own $live_tracer
-ok "--cost attaches" wait_for 60 test -s "$tmp/ready"
+ok "--cost attaches" wait_for test -s "$tmp/ready"
 live_say "fire 2000"
 live_wait
 is "$live_rc" 0 "and ends by itself"
@@ -233,7 +233,7 @@ rm -f "$tmp/ready"
 "$live_sh" --cost --max-rate 10 --ready-file "$tmp/ready" "$live_pid" -t 'app:*' >"$tmp/estimate" 2>"$tmp/messages" &
 live_tracer=$!
 own $live_tracer
-wait_for 60 test -s "$tmp/ready"
+wait_for test -s "$tmp/ready"
 live_say "fire 2000"
 live_wait
 is "$live_rc $(grep -c 'was stopped' "$tmp/messages")" "4 1" "a look above the limit ends it"

@@ -50,13 +50,13 @@ while IFS=$'\001' read -r -u 9 what command shows state; do
 	'make check-vm') ok "$what: there is a test for the emulated machine" test -x "$top/tests/vm/nvme.t" ;;
 	'gdb '* | 'readelf '*)
 		if command -v "${command%% *}" >/dev/null; then
-			like "$(timeout 60 bash -c "$command" 2>&1 </dev/null)" "$shows" "$what"
+			like "$(guard bash -c "$command" 2>&1 </dev/null)" "$shows" "$what"
 		else
 			skip "$what" "${command%% *} is not installed"
 		fi
 		;;
 	*)
-		out=$(timeout 60 bash -c "$command" 2>&1 </dev/null)
+		out=$(guard bash -c "$command" 2>&1 </dev/null)
 		rc=$?
 		if [ $rc = 0 ] && [ -n "$shows" ] && grep -qF -- "$shows" <<<"$out"; then
 			tap_result 0 "$what"

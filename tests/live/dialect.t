@@ -60,7 +60,7 @@ start() {
 	target=$!
 	own $target
 	exec {fire}>"$tmp/fifo"
-	wait_for 10 grep -qs libdialect "/proc/$target/maps" || skip_all "the target does not start"
+	wait_for grep -qs libdialect "/proc/$target/maps" || skip_all "the target does not start"
 }
 
 # fire N: so many rounds more, until they are over
@@ -68,14 +68,14 @@ fire() {
 	local rounds
 	rounds=$(($(wc -l <"$tmp/rounds") + $1))
 	printf '%*s' "$1" '' >&"$fire"
-	wait_for 10 grep -qx "round $rounds" "$tmp/rounds"
+	wait_for grep -qx "round $rounds" "$tmp/rounds"
 }
 
 # bt TEXT [OPTION...]: runs a program from a file; its exit status in $rc, its streams in $out and $err
 bt() {
 	printf '%s\n' "$1" >"$tmp/prog.bt"
 	shift
-	timeout 60 "$bpftrace" -q "$@" "$tmp/prog.bt" >"$tmp/out" 2>"$tmp/err" </dev/null
+	guard "$bpftrace" -q "$@" "$tmp/prog.bt" >"$tmp/out" 2>"$tmp/err" </dev/null
 	rc=$?
 	out=$(cat "$tmp/out") err=$(cat "$tmp/err")
 }
@@ -98,7 +98,7 @@ attach() {
 	"$bpftrace" -q "$@" "$tmp/prog.bt" >"$tmp/out" 2>"$tmp/err" </dev/null {fire}>&- &
 	tracer=$!
 	own $tracer
-	if ! wait_for 20 said '^ready'; then
+	if ! wait_for said '^ready'; then
 		printf '# bpftrace did not start:\n'
 		sed 's/^/#   /' "$tmp/err"
 		return 1
@@ -108,7 +108,7 @@ attach() {
 # detach: stops it as `btgen run` does; $rc, $out (without blank lines and "ready"), $err
 detach() {
 	kill -INT $tracer
-	until wait_for 1 ended; do
+	until ended || { sleep 0.5; ended; }; do
 		kill -STOP $tracer # 0.17 misses a signal that comes between two waits; this ends its wait
 		kill -CONT $tracer
 	done 2>/dev/null
@@ -148,7 +148,7 @@ once() {
 	shift
 	attach "$@" || return
 	fire 3
-	wait_for 10 said '^r3' # a signal while it reads would make it forget the rest
+	wait_for said '^r3' # a signal while it reads would make it forget the rest
 	detach
 	is "$out" "$(printf 'r1\nr2\nr3\nend')" "$how: each event exactly once"
 	exec {fire}>&-
@@ -184,7 +184,7 @@ uprobe:\"/proc/$target/exe\":site1 /pid != $target/ { printf(\"another process\n
 END { printf(\"end\n\"); }"
 like "$(cat "/proc/$tracer/syscall")" "$epoll" "when text of BEGIN is out, the main thread waits in epoll_wait: it is attached"
 fire 1
-wait_for 10 said '^address'
+wait_for said '^address'
 detach
 like "$out" '^member -7$' "packed definitions with explicit padding give the compiler's layout"
 n=10
@@ -205,7 +205,7 @@ strlen=BPFTRACE_MAX_STRLEN
 export "$strlen=$((max + 1))" BPFTRACE_STR_TRUNC_TRAILER=''
 attach "usdt:\"/proc/$target/exe\":dialect:words { printf(\"%s|%s|%s|%s\n\", str(arg0), str(arg1), str(arg2), str(arg3)); } END { printf(\"end\n\"); }"
 fire 1
-wait_for 10 said '^aaa'
+wait_for said '^aaa'
 detach
 is "$(awk -F'|' '/^aaa/ { print length($1), length($2), length($3), length($4) }' <<<"$out")" "$max $max $max $max" \
 	"four strings of the longest size in one printf: 95 characters on 0.17 and 0.20, 4095 from 0.23"

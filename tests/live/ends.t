@@ -40,7 +40,7 @@ unlike "$(cat "$tmp/messages")" 'error:|interrupted|press .C' "and nothing is sa
 live_trace -T 0.3 "$live_pid" -t hit
 live_wait
 is "$live_rc $(grep -c . "$tmp/trace")" "0 0" "-T 0.3 with -t, and no event"
-(exec timeout 60 "$live_sh" -q -T 1 "$live_pid" -e "$script" >"$tmp/trace") 2>"$tmp/messages"
+guard "$live_sh" -q -T 1 "$live_pid" -e "$script" >"$tmp/trace" 2>"$tmp/messages"
 is "$? $(grep -c ran "$tmp/trace") $(wc -l <"$tmp/messages")" "0 1 0" "-q -T: END has run, and no message"
 
 # -N: as many lines of events, whatever else is printed. What comes behind them is not lost.
@@ -96,7 +96,7 @@ chmod +x "$tmp/late"
 LATE=$tmp/late.began "$btgen" run --bpftrace "$tmp/late" "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' >/dev/null 2>"$tmp/messages" 8>&- &
 live_tracer=$!
 own $live_tracer
-wait_for 20 test -e "$tmp/late.began"
+wait_for test -e "$tmp/late.began"
 live_wait INT
 like "$(cat "$tmp/messages")" '^btgen: no events: nothing was printed in 0\.00 s while usdt:hit was attached$' "^C before all is attached: no time has passed"
 is "$("$live_sh" -e 'BEGIN { printf("hi\n"); } interval:ms:100 { exit(); }' 2>&1)" 'btgen: attached
@@ -115,7 +115,7 @@ for quiet in -q ''; do
 	tracer=$!
 	own $tracer
 	grep -m 1 hit <"$tmp/reader" >"$tmp/first" &
-	wait_for 30 test -s "$tmp/ready-3"
+	wait_for test -s "$tmp/ready-3"
 	for _ in {1..20}; do
 		live_say "$(printf 'A%.0s' {1..400})"
 		sleep 0.05
@@ -166,7 +166,7 @@ flood() {
 	kill -STOP "$tracer"
 	: >"$tmp/answers"
 	printf F >&8
-	wait_for 60 grep -q "done" "$tmp/answers"
+	wait_for grep -q "done" "$tmp/answers"
 	kill -CONT "$tracer"
 }
 export BPFTRACE_PERF_RB_PAGES=64
@@ -192,7 +192,7 @@ is "$live_rc $(grep -c test:hit "$tmp/trace")" "0 1" "--strict without lost even
 ok "BEGIN, END: it attaches" live_trace "$live_pid" -e 'BEGIN, END { $n = 1; printf("an end %d\n", $n) }
 usdt:__EXE__:hit { printf("%d hit\n", arg0); }'
 printf A >&8
-wait_for 10 grep -q hit "$tmp/trace"
+wait_for grep -q hit "$tmp/trace"
 live_wait INT
 is "$live_rc $(grep . "$tmp/trace" | paste -sd,)" "0 an end 1,1 hit,an end 1" "BEGIN, END: runs at both ends"
 
@@ -202,9 +202,9 @@ for format in "" "-f text" "-f json"; do
 	# shellcheck disable=SC2086
 	"$live_sh" --ready-file "$tmp/ready" -o "$tmp/out.json" $format "$live_pid" -e 'usdt:__EXE__:hit { printf("hit\n"); }' 2>/dev/null 8>&- &
 	own $!
-	wait_for 30 test -s "$tmp/ready"
+	wait_for test -s "$tmp/ready"
 	printf A >&8
-	wait_for 10 test -s "$tmp/out.json"
+	wait_for test -s "$tmp/out.json"
 	kill -INT $!
 	wait $!
 	want=json

@@ -116,7 +116,7 @@ traced() {
 	live_start "$tmp/app"
 	ok "$claim: it attaches" live_trace -q $live_pid "$@"
 	printf x >&8
-	wait_for 20 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	is "$live_rc $(cat "$tmp/messages")" "0 " "$claim: status 0, and nothing is said"
 	exec 8>&-
@@ -152,7 +152,7 @@ cat >"$tmp/keys.bt" <<'END'
 usdt:__EXE__:app:narrow { @seen[@narrow[args.v], 1] = count(); }
 END
 "$btgen" expand -x "$tmp/app" -W no-table -o "$tmp/expanded.bt" "$tmp/keys.bt"
-is "$(timeout 60 "${BTGEN_BPFTRACE:-bpftrace}" "$tmp/expanded.bt" -c "$tmp/app" <<<xx 2>/dev/null | grep seen | sort)" \
+is "$(guard "${BTGEN_BPFTRACE:-bpftrace}" "$tmp/expanded.bt" -c "$tmp/app" <<<xx 2>/dev/null | grep seen | sort)" \
 	"$(printf '@seen[%s, 1]: 1\n' MINUS PLUS '' | sort)" "names in a key of two parts, in a script without BEGIN"
 
 cat >"$tmp/maps.bt" <<'END'

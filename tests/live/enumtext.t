@@ -65,7 +65,7 @@ bare() {
 	bare_start "$@"
 	live_say x
 	exec 8>&-
-	wait_for 20 grep -q '^done' "$tmp/answers"
+	wait_for grep -q '^done' "$tmp/answers"
 	bare_end
 }
 live_start "$tmp/e"
@@ -95,12 +95,12 @@ echo 'usdt:__EXE__:app:ev { printf("inferred %s %s\n", arg1, args.arg1); }' >"$t
 is "$("$btgen" check --for "$version" -x "$tmp/q" "$tmp/q.bt" 2>&1)" "" "inferred: btgen check has nothing to say"
 is "$("$live_sh" -q -c "$tmp/q" "$tmp/q.bt" 2>&1)" "inferred READY READY" "bpftrace.sh prints the name, and says nothing"
 "$btgen" bundle --for "$version" -x "$tmp/q" -o "$tmp/q.sh" "$tmp/q.bt"
-like "$(BPFTRACE=$bpftrace timeout 60 sh "$tmp/q.sh" -c "$tmp/q" 2>/dev/null)" "inferred READY READY" "so does a bundle"
+like "$(BPFTRACE=$bpftrace guard sh "$tmp/q.sh" -c "$tmp/q" 2>/dev/null)" "inferred READY READY" "so does a bundle"
 # A table beside a struct of its name.
 gcc -O1 -g -I"$top/include" -o "$tmp/wheel" "$top/tests/cli/templates/wheel.c" || exit 1
 printf '%s\n' '#pragma enum wheel state' 'usdt:__EXE__:turn { printf("%s %d\n", @wheel[args.state], args.wheel->next->n); }' >"$tmp/w.bt"
 "$btgen" bundle --for "$version" -x "$tmp/wheel" -o "$tmp/w.sh" "$tmp/w.bt"
-like "$(BPFTRACE=$bpftrace timeout 60 sh "$tmp/w.sh" -c "$tmp/wheel" 2>&1)" "READY 3" "a table has the name of a struct"
+like "$(BPFTRACE=$bpftrace guard sh "$tmp/w.sh" -c "$tmp/wheel" 2>&1)" "READY 3" "a table has the name of a struct"
 # What an older bpftrace lacks is spelled well.
 is "$("$live_sh" -q -c "$tmp/q" -e 'usdt:__EXE__:app:ev { printf("%d\n", strlen(arg0)); }' 2>&1 | grep -o 'did you mean strlen?')" "" \
 	"no name is suggested for itself"

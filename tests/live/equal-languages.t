@@ -18,15 +18,15 @@ has_probes() {
 # one PROGRAM...: starts it, which says "ready"
 one() {
 	equal_start "$@"
-	wait_for 20 grep -q ready "$tmp/answers"
+	wait_for grep -q ready "$tmp/answers"
 }
 
 # round: it does its work once
 round() {
 	ok "they attach" equal_attached
 	live_say work
-	wait_for 30 grep -q 'done' "$tmp/answers"
-	wait_for 10 live_idle
+	wait_for grep -q 'done' "$tmp/answers"
+	wait_for live_idle
 	equal_end
 }
 
@@ -180,7 +180,7 @@ if [ -n "$home" ] && "$home/bin/javac" -J-XX:-UsePerfData -d "$tmp" "$tmp/App.ja
 	equal_watch java -D CLASSES -D COMPILES java.bt
 	ok "they attach" equal_attached
 	live_say work
-	wait_for 30 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	# Compilers still work: both see it up to the end.
 	over
 	equal_end target

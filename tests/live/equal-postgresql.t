@@ -24,7 +24,7 @@ echo 'BEGIN; LOCK TABLE t IN EXCLUSIVE MODE; SELECT pg_backend_pid();' >&"$holde
 read -r _ <&"${HOLDER[0]}"
 sql -c 'UPDATE t SET n = 3 WHERE n = 1' &
 waiter=$!
-wait_for 10 held
+wait_for held
 echo 'COMMIT; \q' >&"$holder"
 wait $waiter
 sql -c 'SELECT 1/0' -c 'SELEC 2' >/dev/null 2>&1

@@ -18,7 +18,7 @@ answered() { [ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$1" ]; }
 # A file of its own: other tests attach to the same places of that one, and detach, at the same time.
 cp "$targets/nvmf_tgt" "$tmp/nvmf_tgt"
 equal_start "$tmp/nvmf_tgt" -m 0xC --wait --interrupt-mode --log "$tmp/log"
-wait_for 20 grep -q waiting "$tmp/answers"
+wait_for grep -q waiting "$tmp/answers"
 equal_watch nvmf -D QPAIRS nvmf.bt
 equal_watch nvme nvme.bt
 equal_watch nvmf_timeout nvmf_timeout.bt
@@ -32,9 +32,9 @@ live_say start
 cat "$tmp/tour.txt" >&8
 # At last nothing happens any more: poll groups poll for ever. One more command wakes the thread that reads.
 live_say nvmf_tgt_pause_polling
-wait_for 30 answered "$(($(grep -vc '^#' "$tmp/tour.txt") + 1))"
+wait_for answered "$(($(grep -vc '^#' "$tmp/tour.txt") + 1))"
 live_say 'bdev_null_create null9 100 512'
-wait_for 30 answered "$(($(grep -vc '^#' "$tmp/tour.txt") + 2))"
+wait_for answered "$(($(grep -vc '^#' "$tmp/tour.txt") + 2))"
 equal_quiet
 equal_end
 equal_is nvmf

@@ -113,8 +113,8 @@ for script in malloc arenas mutex loader longjmp exceptions; do
 done
 ok "they attach" equal_attached
 printf x >&8
-wait_for 30 grep -q 'done' "$tmp/answers"
-wait_for 10 live_idle
+wait_for grep -q 'done' "$tmp/answers"
+wait_for live_idle
 equal_end
 equal_is malloc
 equal_is arenas
@@ -177,8 +177,8 @@ equal_watch readv readv.bt
 equal_watch offcpu -D MIN_US=0 offcpu.bt
 ok "they attach" equal_attached
 printf x >&8
-wait_for 30 grep -q 'done' "$tmp/answers"
-wait_for 10 live_idle
+wait_for grep -q 'done' "$tmp/answers"
+wait_for live_idle
 equal_end
 equal_is syscalls -t usecs
 equal_is syscall-latency -t us -t longest_us

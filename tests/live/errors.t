@@ -5,7 +5,7 @@ need_tracing
 
 # said FILE: what is reported of it, without excerpts; what btgen finds does not keep bpftrace from finding it
 said() {
-	timeout 60 "$btgen" run --force --bpftrace "$bpftrace" "$1" 2>&1 >/dev/null </dev/null | grep -v '^    '
+	guard "$btgen" run --force --bpftrace "$bpftrace" "$1" 2>&1 >/dev/null </dev/null | grep -v '^    '
 }
 
 # wrong LINE:COL REGEX CLAIM: of the script on stdin bpftrace reports one error, there
@@ -84,7 +84,7 @@ uprobe:__EXE__:f
 E2
 like "$("$btgen" check -x "$tmp/mood" "$tmp/script.bt" 2>&1)" 'script.bt:5:2: error: @mood is a table of names: another map needs another name  \[table\]$' \
 	'a map that is a table, too'
-out=$(timeout 60 "$btgen" run --force --bpftrace "$bpftrace" -x "$tmp/mood" "$tmp/script.bt" 2>&1 >/dev/null </dev/null | grep -v '^    ')
+out=$(guard "$btgen" run --force --bpftrace "$bpftrace" -x "$tmp/mood" "$tmp/script.bt" 2>&1 >/dev/null </dev/null | grep -v '^    ')
 is "$(grep -c 'error: bpftrace' <<<"$out")" 1 '... with --force: one error'
 like "$out" 'script.bt:5:[0-9]+: error: bpftrace: Type mismatch for @mood' '... where the template uses it'
 
@@ -100,7 +100,7 @@ endless='$n = (uint64)pid; while ($n > 0) { @x = 1; }'
 # rejected: what is said of the script on stdin that the kernel rejects
 rejected() {
 	cat >"$tmp/script.bt"
-	timeout 60 "$btgen" run --force --bpftrace "$bpftrace" -c "$tmp/p" "$tmp/script.bt" 2>&1 >/dev/null </dev/null |
+	guard "$btgen" run --force --bpftrace "$bpftrace" -c "$tmp/p" "$tmp/script.bt" 2>&1 >/dev/null </dev/null |
 		grep -E 'error:|^ERROR|rejects'
 }
 out=$(rejected <<<"usdt:__EXE__:t:p { @a = count(); }
@@ -131,7 +131,7 @@ BEGIN { printf("x\n"); }
 tracepoint:syscalls:sys_enter_close { @ = count(); }
 E2
 	out=$(unshare -m sh -c 'umount -l /sys/kernel/tracing; umount -l /sys/kernel/debug; exec "$@"' sh \
-		timeout 60 "$btgen" run --bpftrace "$bpftrace" "$tmp/script.bt" 2>&1 >/dev/null | grep -v '^umount')
+		guard "$btgen" run --bpftrace "$bpftrace" "$tmp/script.bt" 2>&1 >/dev/null | grep -v '^umount')
 	is "$(grep -c error <<<"$out")" 1 'without tracefs there is one error'
 	like "$out" 'error: bpftrace (finds no tracepoints|cannot run a script) because tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing' \
 		'... with the remedy'

@@ -61,9 +61,9 @@ own_account() { [ -s "$tmp/answers" ]; }
 live_start "$tmp/app"
 live_trace -D LINES $live_pid exceptions.bt
 live_say round
-wait_for 10 own_account
+wait_for own_account
 printed() { [ "$(grep -c ' throws ' "$tmp/trace")" = 60 ]; }
-wait_for 20 printed
+wait_for printed
 live_wait INT
 is $live_rc 0 "^C is status 0"
 read -r thrown rethrown caught <"$tmp/answers"

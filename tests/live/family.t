@@ -72,9 +72,9 @@ live_start "$tmp/fam"
 ok "--children" live_trace --children "$live_pid" -e "$script"
 is "$(cat "$tmp/messages")" "btgen: attached to fam (PID $live_pid), and those it forks" "it says so"
 printf x >&9
-wait_for 10 grep -q 'done' "$tmp/other-answers"
+wait_for grep -q 'done' "$tmp/other-answers"
 printf xx >&8
-wait_for 10 eval '[ "$(grep -c done "$tmp/answers")" = 2 ]'
+wait_for eval '[ "$(grep -c done "$tmp/answers")" = 2 ]'
 live_wait INT
 is "$live_rc $(grep '^[0-9]' "$tmp/trace" | sort)" "0 $(grep '^[0-9]' "$tmp/answers" | sort)" \
 	"it, its children, theirs, those whose parents have gone, threads: all, once each, and none of another process"
@@ -128,7 +128,7 @@ printf '#!/bin/sh\necho first\n"%s" "$@"\necho last\n' "$tmp/one" >"$tmp/start.s
 chmod +x "$tmp/start.sh"
 # of COMMAND: what is printed under -c COMMAND by it and by the trace
 of() {
-	timeout 60 "$live_sh" -q -o "$tmp/trace" -c "$1" -e 'usdt:__EXE__:hit { printf("%s hit %d\n", comm, arg0); }' >"$tmp/out" 2>"$tmp/messages"
+	guard "$live_sh" -q -o "$tmp/trace" -c "$1" -e 'usdt:__EXE__:hit { printf("%s hit %d\n", comm, arg0); }' >"$tmp/out" 2>"$tmp/messages"
 	printf '%s: ' $?
 	cat "$tmp/out" "$tmp/messages" "$tmp/trace" | grep . | paste -sd,
 	rm -f "$tmp/trace"
@@ -166,7 +166,7 @@ END
 gcc -O1 -g -fPIC -shared -I"$top/include" -o "$tmp/libearly.so" "$tmp/early.c" -lpthread &&
 	gcc -O1 -g -I"$top/include" -o "$tmp/late" "$tmp/one.c" -Wl,--no-as-needed -L"$tmp" -learly -Wl,-rpath,"$tmp" || exit 1
 is "$(of "$tmp/late a")" "0: ran a,late hit 2" "a library's constructor makes a thread and starts a program"
-is "$(timeout 20 "$live_sh" -c "$tmp/late a" -t nosuch 2>&1)" "btgen: error: no probe matches 'nosuch'" "the same, and nothing to trace"
+is "$(guard "$live_sh" -c "$tmp/late a" -t nosuch 2>&1)" "btgen: error: no probe matches 'nosuch'" "the same, and nothing to trace"
 "$live_sh" -n -c "sh -c '$tmp/one a; echo ran >$tmp/after'" -t hit >/dev/null 2>&1
 ok "-n: nothing behind the program is run" test ! -e "$tmp/after"
 is "$(of "sh -c 'echo nothing'" 2>/dev/null)" "1: nothing,btgen: error: -c: sh -c 'echo nothing' did not start another program" \
@@ -204,7 +204,7 @@ clients() {
 		own $!
 		eval "exec $((20 + i))>\"\$tmp/in$i\""
 		eval "printf 'SELECT 1;\n' >&$((20 + i))"
-		wait_for 10 test -s "$tmp/out$i"
+		wait_for test -s "$tmp/out$i"
 	done
 	[ "$1" != PIDS ] || set -- $(pgrep -P $postmaster) $postmaster "${@:2}"
 	ok "PostgreSQL, $what" live_trace "$@"
@@ -213,7 +213,7 @@ clients() {
 		sql -c "SELECT 'client $((10 + i)) statement 1'" -c "SELECT 'client $((10 + i)) statement 2'" >/dev/null
 	done
 	for i in {1..10}; do
-		wait_for 10 grep -q 'statement 3' "$tmp/out$i"
+		wait_for grep -q 'statement 3' "$tmp/out$i"
 		eval "exec $((20 + i))>&-"
 	done
 	live_wait INT

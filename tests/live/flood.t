@@ -100,7 +100,7 @@ flood() {
 	[ "$how" = run ] || kill -STOP "$tracer"
 	: >"$tmp/answers"
 	live_say "$n"
-	wait_for 60 grep -q "done" "$tmp/answers"
+	wait_for grep -q "done" "$tmp/answers"
 	[ "$how" = run ] || kill -CONT "$tracer"
 	live_wait INT
 	read -r _ fired even long <"$tmp/answers"

@@ -19,7 +19,7 @@ start() {
 	app=$!
 	own $app
 	exec 9>"$tmp/in"
-	wait_for 20 eval '[ "$(grep -c "attached to $name (PID $app)" "$tmp/messages")" = 1 ]'
+	wait_for eval '[ "$(grep -c "attached to $name (PID $app)" "$tmp/messages")" = 1 ]'
 }
 stop() {
 	exec 9>&-
@@ -28,7 +28,7 @@ stop() {
 fire() {
 	n=$((n + 1))
 	printf '%s' "$1" >&9
-	wait_for 10 eval '[ "$(grep -c . "$tmp/trace" 2>/dev/null)" = $n ]'
+	wait_for eval '[ "$(grep -c . "$tmp/trace" 2>/dev/null)" = $n ]'
 }
 
 # begin OPTION...: the trace, which gets ready when the service has started
@@ -39,7 +39,7 @@ begin() {
 		-e 'usdt:__EXE__:hit { printf("%c %s %s\n", args.r->id, args.r->state, args.next); }' 2>"$tmp/messages" 9>&- &
 	live_tracer=$!
 	own $live_tracer
-	wait_for 10 grep -q "waiting for $name" "$tmp/messages"
+	wait_for grep -q "waiting for $name" "$tmp/messages"
 }
 
 begin -w "$name"
@@ -65,7 +65,7 @@ for build in build1 build1 build2 build2 build1 build1; do
 	want+='x RUNNING IDLE
 y RUNNING IDLE
 '
-	wait_for 10 eval '[ "$(grep -c "waiting for" "$tmp/messages")" -gt $((n / 2)) ]'
+	wait_for eval '[ "$(grep -c "waiting for" "$tmp/messages")" -gt $((n / 2)) ]'
 done
 live_wait INT
 is "$live_rc" 0 "--follow: ^C between two of them is status 0"
@@ -91,14 +91,14 @@ mkfifo "$tmp/old-in"
 "$tmp/$name" <"$tmp/old-in" &
 own $!
 exec 7>"$tmp/old-in"
-wait_for 10 eval '[ "$(cat /proc/$!/comm)" = "$name" ]'
+wait_for eval '[ "$(cat /proc/$!/comm)" = "$name" ]'
 sleep 0.05 # a clock tick
 start_other() { "$tmp/$name" <"$tmp/in" 7>&- & }
 start_other
 app=$!
 own $app
 exec 9>"$tmp/in"
-wait_for 10 eval '[ "$(cat /proc/$app/comm)" = "$name" ]'
+wait_for eval '[ "$(cat /proc/$app/comm)" = "$name" ]'
 live_trace --follow -T 3 $app -e 'usdt:__EXE__:hit { printf("%c\n", args.r->id); }'
 stop
 for _ in 1 2 3; do "$tmp/$name" </dev/null; done

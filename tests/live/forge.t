@@ -81,7 +81,7 @@ attack() {
 	ok "$claim: the program that runs is read" running
 	python3 "$tmp/attacks.py" "$tmp/program" "$tmp/input" || return
 	cat "$tmp/input" >&8
-	wait_for 20 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	is "$live_rc $(cat "$tmp/messages")" "0 " "$claim: ^C is status 0, and nothing is said of loss"
 	live_quit

@@ -18,7 +18,7 @@ session() {
 	own $!
 	eval "exec $((10 + n))>\"\$tmp/in$n\""
 	say "$n" 'SELECT pg_backend_pid();'
-	wait_for 10 test -s "$tmp/out$n"
+	wait_for test -s "$tmp/out$n"
 	backend[n]=$(head -n 1 "$tmp/out$n")
 }
 say() { eval "printf '%s\\n' \"\$2\" >&$((10 + $1))"; }
@@ -28,10 +28,10 @@ for n in 1 2 3; do session $n; done
 ok "two backends, as pidof names them" live_trace -f json -t 'query__start' "${backend[1]} ${backend[2]}"
 for n in 1 2 3; do
 	say $n "SELECT 'asked by $n';"
-	wait_for 10 answered $n "asked by $n"
+	wait_for answered $n "asked by $n"
 done
 say 1 "SELECT 'last', 1;"
-wait_for 10 grep -q last "$tmp/trace"
+wait_for grep -q last "$tmp/trace"
 live_wait INT
 is "$live_rc $(/usr/bin/python3 -c '
 import json, sys
@@ -46,10 +46,10 @@ like "$(cat "$tmp/messages")" "note: [0-9]+ children of process $postmaster run 
 like "$(cat "$tmp/messages")" "not traced: use --children, or -x $(readlink -f /proc/$postmaster/exe) to trace all that run it" "with what does"
 ok "all processes of the program" live_trace -f json -t 'query__start' -x "$(readlink -f "/proc/$postmaster/exe")"
 say 2 "SELECT 'asked before', $$;"
-wait_for 10 answered 2 'asked before'
+wait_for answered 2 'asked before'
 session 4
 say 4 "SELECT 'asked later', $$;"
-wait_for 10 grep -q "asked later.*$$" "$tmp/trace"
+wait_for grep -q "asked later.*$$" "$tmp/trace"
 live_wait INT
 is "$(sed -nE "s/.*\"pid\": ([0-9]+),.*'(asked [a-z]*)', $$.*/\1 \2/p" "$tmp/trace")" "${backend[2]} asked before
 ${backend[4]} asked later" "-x: a backend that was there, and one that came later"
@@ -61,9 +61,9 @@ is "$("$top/scripts/bpftrace.sh" -n -e 'usdt:__EXE__:query__start /pid == __PID_
 ok "another is for both" live_trace -e 'usdt:__EXE__:query__start { printf("%d %s\n", pid, str(arg0)); }' "${backend[1]} ${backend[2]}"
 for n in 1 2 3; do
 	say $n "SELECT 'of both $n';"
-	wait_for 10 answered $n "of both $n"
+	wait_for answered $n "of both $n"
 done
-wait_for 10 eval '[ "$(wc -l <"$tmp/trace")" -ge 2 ]'
+wait_for eval '[ "$(wc -l <"$tmp/trace")" -ge 2 ]'
 live_wait INT
 is "$(grep . "$tmp/trace")" "${backend[1]} SELECT 'of both 1';
 ${backend[2]} SELECT 'of both 2';" "and sees the statements of these two"

@@ -126,7 +126,7 @@ calls() { # BUILD...: what it says and what is traced are the same
 	live_start "$tmp/app"
 	ok "$*: it attaches" live_trace "$live_pid" "$script" -e 'uprobe:__EXE__:behind { printf("behind %d %d\n", args.first, args.second); }'
 	printf x >&8
-	wait_for 20 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	is "$(grep -v '^@\|^$' "$tmp/trace")" "$(grep -v 'done' "$tmp/answers")" "$*: what the functions say they were called with"
 	is "$(grep '^@' "$tmp/trace")" "@[BROKEN, RUNNING]: 1" "$*: enumerators have their names"
@@ -176,7 +176,7 @@ END
 	ok "a method: it attaches" live_trace "$live_pid" \
 		-e "uprobe:__EXE__:_ZN5Queue4pushEiRK4ItemPKc { printf(\"%ld %d %d %s\\n\", args.this->depth, args.n, args.item->id, str(args.s)); }"
 	printf x >&8
-	wait_for 20 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	is "$(cat "$tmp/trace")" "$(head -n 1 "$tmp/answers")" "its object, and what a reference refers to"
 	exec 8>&-
@@ -305,7 +305,7 @@ END
 gcc -O1 -g -o "$tmp/host" "$tmp/host.c" || exit 1
 if [[ $("$bpftrace" --version) == *v0.17.* ]]; then
 	"$tmp/host" & own $!
-	like "$(timeout 20 "$btgen" run --bpftrace "$bpftrace" -e "uprobe:$tmp/host:f { printf(\"%d\n\", *(args->n)); exit(); }" 2>&1)" \
+	like "$(guard "$btgen" run --bpftrace "$bpftrace" -e "uprobe:$tmp/host:f { printf(\"%d\n\", *(args->n)); exit(); }" 2>&1)" \
 		'^13$' "args of a function whose file is not the target's"
 fi
 gcc -O0 -g -o "$tmp/app" "$tmp/app.c" || exit 1

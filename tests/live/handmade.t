@@ -23,7 +23,7 @@ E2
 # messages: what bpftrace.sh says of the script on standard input, without the excerpts
 messages() {
 	cat "$tmp/structs" - >"$tmp/try.bt"
-	timeout 60 "$live_sh" -c "$targets/nvmf_tgt -m 0xC" "$tmp/try.bt" </dev/null 2>&1 | grep -o 'try.bt:.*'
+	guard "$live_sh" -c "$targets/nvmf_tgt -m 0xC" "$tmp/try.bt" </dev/null 2>&1 | grep -o 'try.bt:.*'
 }
 
 # Variables that have a value before the block, and percent signs written %%.

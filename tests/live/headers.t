@@ -114,7 +114,7 @@ for how in "" "-g"; do
 	live_start "$tmp/t"
 	ok "the script attaches to a program built with ${how:-no debug information}" live_trace "$live_pid" "$tmp/own/req.bt"
 	live_say ''
-	wait_for 20 grep -q tag "$tmp/trace"
+	wait_for grep -q tag "$tmp/trace"
 	live_wait INT
 	is "$(sort -u "$tmp/trace" | grep .)" "tag 42 b 9 red 7 limit 12" "what its header defines is what it says"
 	live_quit
@@ -126,7 +126,7 @@ E
 live_start "$tmp/t"
 ok "a struct that the target and a system header have attaches" live_trace "$live_pid" "$tmp/own/tm.bt"
 live_say ''
-wait_for 20 grep -q year "$tmp/trace"
+wait_for grep -q year "$tmp/trace"
 live_wait INT
 is "$(sort -u "$tmp/trace" | grep .)" "year 77" "and is read right"
 live_quit

@@ -11,16 +11,16 @@ i=0
 while IFS= read -r line; do
 	i=$((i + 1))
 	[ $((i % 8)) = 1 ] || continue
-	timeout 60 "$bpftrace" -e "$line" 2>/dev/null </dev/null | said >"$tmp/bare"
+	guard "$bpftrace" -e "$line" 2>/dev/null </dev/null | said >"$tmp/bare"
 	echo "$line" >"$tmp/script.bt"
-	timeout 60 "$btgen" run -q --bpftrace "$bpftrace" "$tmp/script.bt" 2>/dev/null </dev/null | said >"$tmp/ours"
+	guard "$btgen" run -q --bpftrace "$bpftrace" "$tmp/script.bt" 2>/dev/null </dev/null | said >"$tmp/ours"
 	is "$(cat "$tmp/ours")" "$(cat "$tmp/bare")" "$line"
 	ok "... which is something" test -s "$tmp/bare"
 done < <(grep -E '^BEGIN.*exit\(\)' "$top/tests/cli/host.scripts" |
 	grep -vE 'elapsed|nsecs|\$[1#]|-7|-2|let |for |if has|= if|\{ let|has_key|len\(|rand|\(a =|strcontains|true')
 
 while IFS='~' read -r line want; do
-	is "$(timeout 60 "$btgen" run -q --bpftrace "$bpftrace" -e "$line" 2>/dev/null </dev/null | said)" "$want" "as in C: $line"
+	is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -e "$line" 2>/dev/null </dev/null | said)" "$want" "as in C: $line"
 done <<'E2'
 BEGIN { $x = (int32)-7; printf("%d\n", $x / 2); exit(); }~-3
 BEGIN { printf("%d %d\n", -7 / 2, -7 % 2); exit(); }~-3 -1
@@ -33,7 +33,7 @@ E2
 version=$("$bpftrace" --version | sed -n 's/^bpftrace v0\.\([0-9]*\).*/\1/p')
 line='macro tell(x) { printf("macro %d\n", x); time("in it\n"); print(x) } BEGIN { printf("first\n"); tell(-3); printf("last\n"); exit(); }'
 if [ "$version" -ge 24 ]; then
-	is "$(timeout 60 "$btgen" run -q --bpftrace "$bpftrace" -e "$line" 2>&1 </dev/null | said)" "first
+	is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -e "$line" 2>&1 </dev/null | said)" "first
 macro -3
 in it
 -3
@@ -48,9 +48,9 @@ if [ -e /sys/kernel/tracing/available_events ] || [ -e /sys/kernel/debug/tracing
 		/args.error_code == 211/ { printf("%d %s\n", args.error_code, comm); exit(); }' >"$tmp/exits" 2>"$tmp/said" </dev/null &
 	tracer=$!
 	own $tracer
-	ok "a script with args.NAME is attached" wait_for 60 test -s "$tmp/ready"
+	ok "a script with args.NAME is attached" wait_for test -s "$tmp/ready"
 	bash -c 'exit 211'
-	wait_for 20 test -s "$tmp/exits"
+	wait_for test -s "$tmp/exits"
 	kill -INT $tracer 2>/dev/null
 	wait $tracer
 	is "$(grep . "$tmp/exits")" "211 bash" "... and prints the tracepoint's argument"

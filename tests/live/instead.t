@@ -63,7 +63,7 @@ instead() {
 	PATH=$tmp/bin:$PATH bpftrace "${@/#PID/$live_pid}" >"$tmp/trace" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	wait_for 60 eval "grep -qE 'Attach(ing|ed) [0-9]+ probe' $tmp/messages || ! kill -0 $live_tracer" 2>/dev/null || sed 's/^/# /' "$tmp/messages"
+	wait_for eval "grep -qE 'Attach(ing|ed) [0-9]+ probe' $tmp/messages || ! kill -0 $live_tracer" 2>/dev/null || sed 's/^/# /' "$tmp/messages"
 	printf x >&8
 	live_done
 }

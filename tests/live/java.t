@@ -92,13 +92,13 @@ for collector in Serial G1; do
 	rm -f "$tmp/answers" "$tmp"/*.log
 	live_start "$home/bin/java" -XX:-UsePerfData -Xmx64m $compile -XX:+Use${collector}GC -XX:+DTraceMonitorProbes -Xlog:gc:file="$tmp/gc.log" \
 		-Xlog:class+load:file="$tmp/class.log" -cp "$tmp" App
-	wait_for 20 grep -q ready "$tmp/answers"
+	wait_for grep -q ready "$tmp/answers"
 	not_ok "the virtual machine leaves no file beside the test's" test -e "/tmp/hsperfdata_$(id -un)/$live_pid"
 	live_trace "${options[@]}" $live_pid java.bt
 	pauses=$(grep -c Pause "$tmp/gc.log") classes=$(wc -l <"$tmp/class.log")
 	live_say work
-	wait_for 30 grep -q 'done' "$tmp/answers"
-	wait_for 10 eval "[ \$(grep -c ends: '$tmp/trace') = 3 ]"
+	wait_for grep -q 'done' "$tmp/answers"
+	wait_for eval "[ \$(grep -c ends: '$tmp/trace') = 3 ]"
 	cp "$tmp/class.log" "$tmp/class-then.log"
 	live_wait INT
 	is $live_rc 0 "$collector: ^C is status 0"
@@ -127,12 +127,12 @@ is_sample java.bt
 
 # Without a script: names and types of OpenJDK's documentation. Each text is as long as the machine says.
 live_start "$home/bin/java" -XX:-UsePerfData -Xmx64m -XX:+UseSerialGC -XX:+DTraceMonitorProbes -cp "$tmp" App
-wait_for 20 grep -q ready "$tmp/answers"
+wait_for grep -q ready "$tmp/answers"
 ok "it attaches without a script" live_trace -t thread__start -t mem__pool__gc__begin -t vmops__begin -t gc__begin \
 	-t monitor__contended__enter -t thread__park__begin $live_pid
 live_say work
-wait_for 30 grep -q 'done' "$tmp/answers"
-wait_for 10 eval "[ \$(grep -c 'name=\"worker-' '$tmp/trace') = 3 ]"
+wait_for grep -q 'done' "$tmp/answers"
+wait_for eval "[ \$(grep -c 'name=\"worker-' '$tmp/trace') = 3 ]"
 live_wait INT
 exec 8>&-
 wait $live_pid

@@ -97,8 +97,8 @@ E2
 live_start "$tmp/values" "$tmp/log"
 ok "a script with printf(), maps and print() attaches" live_trace -f json $live_pid "$tmp/values.bt"
 printf x >&8
-wait_for 30 grep -q 'done' "$tmp/answers"
-wait_for 30 grep -q '"map": "@by"' "$tmp/trace"
+wait_for grep -q 'done' "$tmp/answers"
+wait_for grep -q '"map": "@by"' "$tmp/trace"
 exec 8>&-
 live_wait
 is $live_rc 0 "it ends with the program, status 0"

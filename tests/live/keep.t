@@ -34,7 +34,7 @@ printf 'usdt:__EXE__:app:hit { printf("hit %%d of a line with some more text in 
 hits() {
 	: >"$tmp/answers"
 	live_say "$*"
-	wait_for 60 grep -q "done" "$tmp/answers"
+	wait_for grep -q "done" "$tmp/answers"
 	sleep 1
 }
 # numbers FILE: of its hits
@@ -51,15 +51,15 @@ live_start "$tmp/app"
 "$live_sh" -q --ready-file "$tmp/full-ready" -o "$tmp/full" "$live_pid" "$tmp/hit.bt" 2>"$tmp/full-messages" 8>&- &
 full=$!
 own $full
-ok "a trace that prints everything attaches" wait_for 60 test -s "$tmp/full-ready"
+ok "a trace that prints everything attaches" wait_for test -s "$tmp/full-ready"
 ok "--keep attaches" live_trace --keep 2s "$live_pid" "$tmp/hit.bt"
 hits 1000 1000
 sleep 2
 hits 1000 500
 is "$(wc -c <"$tmp/trace")" 0 "nothing is printed while nothing is wanted"
 kill -USR1 "$live_tracer"
-ok "SIGUSR1 has it printed" wait_for 20 test -s "$tmp/trace"
-wait_for 10 live_still
+ok "SIGUSR1 has it printed" wait_for test -s "$tmp/trace"
+wait_for live_still
 is "$(head -n 1 "$tmp/trace")" "==> SIGUSR1 <==" "behind a line that says why"
 ok "they are the last lines of the trace that prints everything" is_tail "$tmp/trace"
 n=$(numbers "$tmp/trace" | wc -l)
@@ -68,8 +68,8 @@ is "$((n + $(dropped)))" 2000 "what was printed and what was dropped are all the
 cp "$tmp/trace" "$tmp/first"
 hits 100 0
 kill -USR1 "$live_tracer"
-wait_for 20 eval '[ "$(grep -c "==>" "$tmp/trace")" = 2 ]'
-wait_for 10 live_still
+wait_for eval '[ "$(grep -c "==>" "$tmp/trace")" = 2 ]'
+wait_for live_still
 is "$(sed '1,/==> SIGUSR1/d' <(tail -n +2 "$tmp/trace") | grep -c '^hit')" 100 "what came since is printed by the next one, once"
 hits 50 0
 live_wait INT
@@ -112,7 +112,7 @@ fi
 ok "--keep -f json attaches" live_trace --keep 60s -f json "$live_pid" -t 'app:*'
 hits 3 0
 kill -USR1 "$live_tracer"
-wait_for 20 test -s "$tmp/trace"
+wait_for test -s "$tmp/trace"
 hits 2 0
 live_wait INT
 is "$(jq -r '.capture.trigger // .fields.hits // empty' "$tmp/trace" | tr '\n' ' ')" \
@@ -153,8 +153,8 @@ triggered() {
 	sleep 0.5
 	is "$(wc -c <"$tmp/trace")" 0 "$1: steps print nothing"
 	live_say error
-	wait_for 20 test -s "$tmp/trace"
-	wait_for 10 live_still
+	wait_for test -s "$tmp/trace"
+	wait_for live_still
 	live_say step
 	sleep 0.5
 	live_quit
@@ -204,8 +204,8 @@ jobs() {
 	sleep 0.5
 	is "$(wc -c <"$tmp/trace")" 0 "$*: a short one prints nothing"
 	live_say 200
-	wait_for 20 test -s "$tmp/trace"
-	wait_for 10 live_still
+	wait_for test -s "$tmp/trace"
+	wait_for live_still
 	live_say 1
 	sleep 0.5
 	live_quit
@@ -244,18 +244,18 @@ live_quit
 ok "--keep --follow attaches" eval 'live_start "$tmp/two" && live_trace --keep 60s --follow "$live_pid" "$tmp/two.bt"'
 live_say step error
 live_quit
-wait_for 20 grep -q "waiting for two" "$tmp/messages"
+wait_for grep -q "waiting for two" "$tmp/messages"
 is "$(cat "$tmp/trace")" "==> end of the trace <==
 step 0
 error 1" "--follow: the end of the process has what was kept printed"
 kill -USR1 "$live_tracer"
 sleep 0.2
 live_start "$tmp/two"
-wait_for 60 eval '[ "$(grep -c "attached to" "$tmp/messages")" = 2 ]'
+wait_for eval '[ "$(grep -c "attached to" "$tmp/messages")" = 2 ]'
 live_say step
 sleep 0.5
 kill -USR1 "$live_tracer"
-wait_for 20 grep -q "SIGUSR1" "$tmp/trace"
+wait_for grep -q "SIGUSR1" "$tmp/trace"
 live_wait INT
 is "$live_rc $(tail -n +4 "$tmp/trace")" "0 ==> SIGUSR1 <==
 step 0" "and the next one is kept; SIGUSR1 between the two does nothing"

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-SECONDS = 120
+PATIENCE = 600  # seconds for a page, which hangs when it takes more
 MARK = "\x01%d\x01"
 
 
@@ -48,7 +48,7 @@ def run(commands):
         script.flush()
         shell = subprocess.Popen(["bash", script.name], stdout=out, stderr=out, start_new_session=True)
         try:
-            shell.wait(SECONDS)
+            shell.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             pass
         finally:
@@ -103,7 +103,7 @@ def main(args):
         for (text, start, end), out in reversed(list(zip(commands, got))):
             want = [s for s in lines[start:end] if s.strip()]
             if out is None:
-                bad.append((text, want, ["(the shell did not get beyond this within %d s)" % SECONDS]))
+                bad.append((text, want, ["(the shell did not get beyond this within %d s)" % PATIENCE]))
             elif update and "..." not in want and not fits([shape(s) for s in want], [shape(s) for s in out]):
                 lines[start:end] = [s.replace(os.getcwd(), "/root/btgen") for s in out]
             elif not fits([shape(s) for s in want], [shape(s) for s in out]):

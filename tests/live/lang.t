@@ -130,7 +130,7 @@ while IFS='~' read -r way since before reach after; do
 		continue
 	fi
 	echo x >&8
-	wait_for 10 grep -q '^done' "$tmp/answers"
+	wait_for grep -q '^done' "$tmp/answers"
 	live_wait
 	exec 8>&-
 	wait "$live_pid"
@@ -154,7 +154,7 @@ macro text(e) { str(e->name) }
 E2
 	live_trace "$live_pid" "$tmp/macro.bt" || ok "macros: the program is accepted" false
 	echo x >&8
-	wait_for 10 grep -q '^done' "$tmp/answers"
+	wait_for grep -q '^done' "$tmp/answers"
 	live_wait
 	exec 8>&-
 	wait "$live_pid"

@@ -56,7 +56,7 @@ like "$(cat "$tmp/messages")" "warning: process $live_pid has not mapped $tmp/li
 live_start_other # another process, which is not meant
 wait $!
 printf lp >&8
-wait_for 20 has '^42'
+wait_for has '^42'
 live_wait INT
 is "$live_rc $(sort "$tmp/trace" | paste -sd,)" "0 42 GREEN RED,paint 0" "it fires once the library is loaded, with its types"
 

@@ -238,7 +238,7 @@ libvirt=$(ldd "$(command -v virsh)" 2>/dev/null | sed -n 's/.*libvirt\.so.* => \
 if has "${libvirt:-/}" object_new; then
 	log=$tmp/libvirt.log
 	live_start /usr/bin/env LIBVIRT_DEBUG=debug LIBVIRT_LOG_OUTPUTS="1:file:$log" virsh -c test:///default
-	wait_for 10 grep -q classname=virDomainObj "$log"
+	wait_for grep -q classname=virDomainObj "$log"
 	ok "libvirt: it attaches" live_trace -t object_new -t object_dispose -t 'libvirt:event_glib_*' $live_pid
 	before=$(wc -l <"$log")
 	live_say 'connect test:///default' list quit
@@ -258,7 +258,7 @@ stap=$(command -v stap)
 if has "${stap:-/}" stap_system__start; then
 	ok "stap: it attaches" live_trace -x "$stap" -t 'stap_system__*' -t pass0__start -t pass6__end
 	"$stap" -vv -p2 -e 'probe begin { exit() }' >"$tmp/stap.log" 2>&1
-	wait_for 10 grep -q pass6__end "$tmp/trace"
+	wait_for grep -q pass6__end "$tmp/trace"
 	live_wait INT
 	sed -nE 's/^Running (.*)/stap:stap_system__start command="\1"/p; s/^Spawn waitpid result .*: (.*)/stap:stap_system__complete ret=\1/p' \
 		"$tmp/stap.log" >"$tmp/own"

@@ -93,7 +93,7 @@ ok "it attaches" live_trace $live_pid loader.bt
 printf x >&8
 # Who called is looked up when it is printed: the library must still be there.
 printed() { grep -q '< dlopen .*/libplugin' "$tmp/trace"; }
-wait_for 20 printed
+wait_for printed
 printf x >&8
 live_done
 

@@ -53,7 +53,7 @@ gcc -O1 -fno-omit-frame-pointer -rdynamic -o "$tmp/app" "$tmp/app.c" 2>"$tmp/err
 live_start "$tmp/app"
 ok "it attaches" live_trace -D LINES $live_pid longjmp.bt
 printf xxxx >&8
-wait_for 10 eval '[ "$(grep -c done "$tmp/answers")" = 2 ]'
+wait_for eval '[ "$(grep -c done "$tmp/answers")" = 2 ]'
 live_wait INT
 is $live_rc 0 "^C is status 0"
 is "$(cat "$tmp/answers")" "done 6 -7

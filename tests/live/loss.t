@@ -42,7 +42,7 @@ live_start "$tmp/burst"
 burst() {
 	: >"$tmp/answers"
 	live_say "$*"
-	wait_for 60 grep -q "done" "$tmp/answers"
+	wait_for grep -q "done" "$tmp/answers"
 }
 
 # flood N THREADS: while bpftrace does not run, so that its buffer overflows
@@ -161,7 +161,7 @@ gcc -O2 -g -pthread -I"$top/include" -o "$tmp/first" "$tmp/first.c" || exit 1
 live_start "$tmp/first"
 ok "-t attaches to 60 probes" live_trace "$live_pid" -t 'first:*'
 live_say go
-wait_for 60 grep -q "done" "$tmp/answers"
+wait_for grep -q "done" "$tmp/answers"
 live_wait INT
 is $(($(grep -c 'first:p' "$tmp/trace") + $(lost))) 120 \
 	"-t: an event that is the first of its probe on two processors at once is counted on both"

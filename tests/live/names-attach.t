@@ -63,7 +63,7 @@ is "$(grep '^@\[3\]\|evil' "$tmp/counts")" "@[3]: 1" "a name that looks like the
 # What is refused: the bpftrace under test itself. raw PROVIDER NAME: the arguments that it prints
 raw() {
 	printf 'usdt:"%s":%s:%s { printf("got %%d\\n", arg0); }\n' "$tmp/all" "$1" "$2" >"$tmp/raw.bt"
-	timeout -k 5 60 "$bpftrace" -q -c "$tmp/all" "$tmp/raw.bt" 2>/dev/null | grep '^got' | sort
+	guard "$bpftrace" -q -c "$tmp/all" "$tmp/raw.bt" 2>/dev/null | grep '^got' | sort
 }
 isnt() { if [ "$1" != "$2" ]; then ok "$3" true; else ok "$3" false; fi; }
 is "$(raw app w_stir_z)" "got 2" "(the other probe fires alone)"
@@ -73,9 +73,9 @@ done
 "$tmp/all" wait &
 held=$!
 own $held
-wait_for 10 grep -q ' S ' "/proc/$held/stat"
+wait_for grep -q ' S ' "/proc/$held/stat"
 printf 'usdt:"/proc/%d/root%s":":k058":n0580 { }\n' "$held" "$tmp/all" >"$tmp/raw.bt"
-timeout -k 5 60 "$bpftrace" -p "$held" "$tmp/raw.bt" >/dev/null 2>&1
+guard "$bpftrace" -p "$held" "$tmp/raw.bt" >/dev/null 2>&1
 rc=$?
 ok "a colon in a provider: not attached with -p" test "$rc" != 0 -a "$rc" != 124
 if [ "$version" -lt 27 ]; then
@@ -130,7 +130,7 @@ like "$("$live_sh" -c "$tmp/app" "$tmp/app.bt" 2>/dev/null)" 'ns-slapd:o"d%s a'"
 "$btgen" expand -x "$tmp/app" "$tmp/app.bt" --for "0.$version" >"$tmp/whole.bt"
 is "$("$bpftrace" -q -c "$tmp/app" "$tmp/whole.bt" 2>/dev/null | grep -c '\] [jn]')" 3 "so is what expand makes of it for bpftrace alone"
 "$btgen" bundle -x "$tmp/app" "$tmp/app.bt" --for "0.$version" -o "$tmp/bundle.sh"
-is "$(BPFTRACE=$bpftrace timeout 60 sh "$tmp/bundle.sh" -c "$tmp/app" 2>/dev/null | grep -c '\] [jn]')" 3 "and a bundle"
+is "$(BPFTRACE=$bpftrace guard sh "$tmp/bundle.sh" -c "$tmp/app" 2>/dev/null | grep -c '\] [jn]')" 3 "and a bundle"
 
 # Labels that are longer than a literal of this bpftrace: two that end alike, and one with a quote in it.
 long=abcdefghij_abcdefghij_abcdefghij_abcdefg

@@ -94,7 +94,7 @@ for program in app stripped; do
 	live_start "$tmp/$program"
 	ok "$program: it attaches" live_trace $live_pid "$tmp/names.bt"
 	live_say own
-	wait_for 10 printed 5
+	wait_for printed 5
 	is "$(shown 1p)" "$(line 'store::cache::find(char const*, int)')" "$program: a C++ function as C++ writes it, in any layout"
 	is "$(shown 2p)" "$(line plain)" "$program: a C function"
 	is "$(shown 3p)" "$(line 'hidden(int)')" "$program: a static one, by an address inside of it"
@@ -102,16 +102,16 @@ for program in app stripped; do
 	is "$(shown 5p)" "$(line 'main::line')" "$program: a static variable of a function"
 	sleep 0.2 # what is not known is not looked for all the time
 	live_say jit
-	wait_for 10 printed 8
+	wait_for printed 8
 	live_say tidy
 	is "$(shown '6,8p')" "$(line 'Lapp;::run half')
 $(line 'LazyCompile:~new')
 $(line "$(answer 8)")" "$program: code without a file by its perf map, the last entry of an address, or else the address"
 	sleep 0.2
 	live_say "load $tmp/plugin.so"
-	wait_for 10 printed 9
+	wait_for printed 9
 	is "$(shown 9p)" "$(line plugged)" "$program: a function of a library that was loaded later"
-	wait_for 10 told_evil # what is not known is not looked for all the time
+	wait_for told_evil # what is not known is not looked for all the time
 	live_say tidy
 	is "$(tail -n 1 "$tmp/trace" | cut -d'|' -f 1)" 'a\x1b]0;b\x07\x9b\x0d\xe2\x80\xaec' \
 		"$program: control bytes in a name that the target made up are escaped"
@@ -129,7 +129,7 @@ done
 live_start "$tmp/app"
 live_trace $live_pid -e 'usdt:__EXE__:app:returned { printf("%s\n", usym(@fn[tid])); } usdt:__EXE__:app:call { @fn[tid] = arg0; }'
 live_say own
-wait_for 10 grep -q 'main::line' "$tmp/trace"
+wait_for grep -q 'main::line' "$tmp/trace"
 live_wait INT
 live_quit
 is "$(sed -n 's/^[a-z].*/&/p' "$tmp/trace" | head -n 5)" 'store::cache::find(char const*, int)

@@ -50,7 +50,7 @@ compiles() {
 	[ ! -s "$tmp/err" ] || return 1
 	# 0.17 can stop after compiling; newer ones go on to attach, which must be all that fails.
 	[ "$version" -ge 20 ] || how=(-d)
-	timeout 60 unshare -m sh "$tmp/in_tracefs" "$tmp/tracefs" "$bpftrace" "${how[@]}" "$tmp/program.bt" \
+	guard unshare -m sh "$tmp/in_tracefs" "$tmp/tracefs" "$bpftrace" "${how[@]}" "$tmp/program.bt" \
 		>"$tmp/out" 2>&1
 	local rc=$?
 	grep -E 'program.bt:[0-9].*ERROR|^error:|different signs|signed operands|being cast to type' "$tmp/out" |

@@ -40,11 +40,11 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	live_nvmf $build
 	live_say start
 	cat "$targets/cnode1.txt" >&8
-	wait_for 10 answered 6
+	wait_for answered 6
 	before=$(wc -l <"$tmp/log")
 	live_trace $live_pid send_msg.bt
 	live_say 'bdev_null_create null1 1000 512' 'nvmf_subsystem_add_ns nqn.2016-06.io.spdk:cnode1 null1'
-	wait_for 10 answered 8
+	wait_for answered 8
 	live_wait INT
 	is $live_rc 0 "$build, send_msg.bt: ^C is status 0"
 	is "$(grep . "$tmp/trace" | sort)" "@for_each_channel[subsystem_state_change_on_pg]: 2
@@ -79,7 +79,7 @@ for form in text json; do
 	live_nvmf nvmf_tgt
 	ok "$form, a long name: it attaches" live_trace ${args[@]+"${args[@]}"} $live_pid nvmf.bt
 	live_say start "nvmf_create_subsystem $long -a"
-	wait_for 10 answered 2
+	wait_for answered 2
 	live_quit
 	live_wait
 	read -r n name <<<"$(names $form)"

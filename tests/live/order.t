@@ -68,7 +68,7 @@ live_start "$tmp/pingpong"
 events() {
 	: >"$tmp/answers"
 	live_say "$*"
-	wait_for 120 grep -q "done" "$tmp/answers"
+	wait_for grep -q "done" "$tmp/answers"
 }
 
 # game OPTION...: what bpftrace finds in its buffers, two seconds of one processor and then of the other, and then all of them

@@ -28,7 +28,7 @@ print("".join(chr(c) if 32 <= c < 127 else "x%02x" % c for c in sys.stdin.buffer
 
 # traced NAME PROBE: the processes that a host-wide trace of PROBE in $tmp/NAME/prog has events of; else the error
 traced() {
-	timeout 60 "$btgen" run --bpftrace "$bpftrace" -x "$tmp/$1/prog" -e "#pragma scope host
+	guard "$btgen" run --bpftrace "$bpftrace" -x "$tmp/$1/prog" -e "#pragma scope host
 $2 { @n[pid] = count(); @all += 1; if (@all > 100) { exit(); } }" 2>&1 | sed -nE 's/^@n\[([0-9]+)\]: .*/\1/p; /error:/p'
 }
 names=(é $'\xff' $'b\x9bd' $'\xc2\x9b' $'\xe2\x80\xae' $'a\tb' $'a\x1b[31mb' $'a\x7fb' 'say "é"' "it's é" 'a é b')
@@ -73,6 +73,6 @@ for probe in 'usdt:__EXE__:"test":"hit"' 'usdt:__EXE__:"hit"' 'usdt:__EXE__:te"s
 	is "$(traced "a b" "$probe")" $! "$probe: as without the quotes"
 done
 kill $!
-is "$(timeout 60 "$btgen" run --bpftrace "$bpftrace" -e '"interval":ms:1 { print(1); exit(); }' 2>/dev/null)" 1 \
+is "$(guard "$btgen" run --bpftrace "$bpftrace" -e '"interval":ms:1 { print(1); exit(); }' 2>/dev/null)" 1 \
 	"and around the name of a provider that is not the program's"
 done_testing

@@ -48,7 +48,7 @@ rewrite() {
 	before=$(tail -n 1 "$tmp/answers")
 	sleep 1.1
 	live_say "$1"
-	wait_for 10 named
+	wait_for named
 }
 rss() { awk '/^VmRSS/ { print int($2 / 1024) }' "/proc/$live_tracer/status"; }
 ok "a map has the names" rewrite 10
@@ -75,7 +75,7 @@ for _ in 1 2 3; do
 	sleep 1.1
 	n=$(wc -l <"$tmp/answers")
 	live_say 0
-	wait_for 10 has_answers $((n + 1))
+	wait_for has_answers $((n + 1))
 done
 sleep 0.3
 last=$(bytes_read)

@@ -32,11 +32,11 @@ while (fgets(STDIN) !== false) {
 }
 END
 USE_ZEND_DTRACE=1 live_start "$php" -n "$tmp/app.php"
-wait_for 10 grep -q ready "$tmp/answers"
+wait_for grep -q ready "$tmp/answers"
 ok "it attaches" live_trace -D FLOW $live_pid php.bt
 live_say work
-wait_for 10 grep -q 'done' "$tmp/answers"
-wait_for 10 grep -q '< included' "$tmp/trace"
+wait_for grep -q 'done' "$tmp/answers"
+wait_for grep -q '< included' "$tmp/trace"
 live_wait INT
 is $live_rc 0 "^C is status 0"
 exec 8>&-
@@ -69,10 +69,10 @@ unlike "$(cat "$tmp/trace")" '^(no function calls|@called)' "without a complaint
 
 # Without a script: PHP's manual has the arguments' names and types.
 USE_ZEND_DTRACE=1 live_start "$php" -n "$tmp/app.php"
-wait_for 10 grep -q ready "$tmp/answers"
+wait_for grep -q ready "$tmp/answers"
 ok "it attaches without a script" live_trace -t function__entry -t exception__thrown -t exception__caught $live_pid
 live_say work
-wait_for 10 grep -q 'function_name="included"' "$tmp/trace"
+wait_for grep -q 'function_name="included"' "$tmp/trace"
 live_wait INT
 exec 8>&-
 wait $live_pid
@@ -97,10 +97,10 @@ own $server
 get() {
 	exec 7<>"/dev/tcp/127.0.0.1/$port" && printf 'GET /%s HTTP/1.0\r\n\r\n' "$1" >&7 && grep -q hello <&7
 } 2>/dev/null
-if wait_for 10 get index.php; then
+if wait_for get index.php; then
 	live_trace $server php.bt
 	for path in index.php 'index.php?a=1' index.php; do get "$path"; done
-	wait_for 10 eval "[ \$(grep -c ' request ' '$tmp/trace') = 3 ]"
+	wait_for eval "[ \$(grep -c ' request ' '$tmp/trace') = 3 ]"
 	live_wait INT
 	is "$(sed -nE 's/^[0-9.]+: [0-9]+ (request .*) \(.*/\1/p' "$tmp/trace")" "request GET /index.php
 request GET /index.php?a=1

@@ -76,7 +76,7 @@ read -r holder_pid <&"${HOLDER[0]}"
 began=${EPOCHREALTIME//./}
 sql -c 'SELECT pg_backend_pid()' -c 'UPDATE u SET n = 3 WHERE n = 1' >"$tmp/waiter" &
 waiter=$!
-wait_for 10 held 1
+wait_for held 1
 sleep 0.1
 echo 'COMMIT; \q' >&"$holder"
 wait $waiter
@@ -104,7 +104,7 @@ sql -c 'SELECT pg_backend_pid()' -c 'SELECT count(*) FROM t' \
 reader=$(head -n 1 "$tmp/reader") from_file=$(tail -n 1 "$tmp/reader")
 pages=$(sql -c "SELECT pg_relation_size('t') / 8192")
 sql -c 'UPDATE t SET n = n + 1' -c CHECKPOINT
-wait_for 10 grep -q 'checkpoint wrote' "$tmp/trace"
+wait_for grep -q 'checkpoint wrote' "$tmp/trace"
 live_wait INT
 is $live_rc 0 "^C is status 0"
 

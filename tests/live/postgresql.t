@@ -13,7 +13,7 @@ sql -c 'CREATE TABLE t AS SELECT generate_series(1, 1000) AS n'
 
 # detach LAST: ends the trace when the line of the statement LAST has come
 detach() {
-	wait_for 30 grep -qF " ms $1" "$tmp/trace"
+	wait_for grep -qF " ms $1" "$tmp/trace"
 	live_wait INT
 }
 
@@ -76,7 +76,7 @@ is_sample postgresql.bt
 # one for each that failed; its statistics count transactions.
 sql -c 'CREATE DATABASE work TEMPLATE postgres' -c 'ALTER SYSTEM SET log_min_duration_statement = 0' \
 	-c "ALTER SYSTEM SET log_line_prefix = '%p '" -c 'ALTER SYSTEM SET log_connections = on' -c 'SELECT pg_reload_conf()' >/dev/null
-wait_for 5 grep -q 'log_line_prefix' "$tmp/server"
+wait_for grep -q 'log_line_prefix' "$tmp/server"
 work() {
 	psql -X -q -At -h "$db" -U tester -d work "$@"
 }
@@ -118,7 +118,7 @@ is $? 0 "messages of the extended protocol are answered as expected"
 wait $mix
 work -c 'SELECT pg_sleep(60), 3' >/dev/null 2>&1 &
 asleep=$!
-wait_for 10 eval '[ "$(sql -At -c "SELECT count(*) FROM pg_stat_activity WHERE wait_event = '"'PgSleep'"'")" = 1 ]'
+wait_for eval '[ "$(sql -At -c "SELECT count(*) FROM pg_stat_activity WHERE wait_event = '"'PgSleep'"'")" = 1 ]'
 sql -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'" >/dev/null
 wait $asleep
 sql -c "SELECT 'the last'" >/dev/null
@@ -139,13 +139,13 @@ like "$(sent)" '^failed: SELECT pg_sleep\(60\), 3$' "a statement in whose middle
 tail -n +$((lines + 1)) "$tmp/server" | sed -n 's/^\([0-9]*\) .*connection authorized: .* database=postgres.*/\1/p' >"$tmp/elsewhere"
 in_work() { bodies "$1" | awk 'NR == FNR { other[$1]; next } !($1 in other) { n += $2 } END { print n + 0 }' "$tmp/elsewhere" -; }
 xact() { sql -At -F ' ' -c "SELECT xact_commit, xact_rollback FROM pg_stat_database WHERE datname = 'work'"; }
-wait_for 20 eval '[ "$(xact)" = "$(in_work commits) $(in_work rollbacks)" ]'
+wait_for eval '[ "$(xact)" = "$(in_work commits) $(in_work rollbacks)" ]'
 is "$(in_work commits) $(in_work rollbacks)" "$(xact)" "as many commits and rollbacks as in pg_stat_database, with parallel workers"
 
 # All its processes, the youngest first, as pidof gives them: the postmaster is meant.
 # A client ends before its backend does: only those that stay are listed.
 no_backend() { ! pgrep -P $postmaster -f ': (tester|parallel worker) ' >/dev/null; }
-wait_for 10 no_backend
+wait_for no_backend
 readarray -t all < <(pgrep -P $postmaster | sort -nr; echo $postmaster)
 live_trace "${all[@]}" postgresql.bt
 like "$(cat "$tmp/messages")" "attached to the whole host: the script filters by the PID of postgres, $postmaster" "what it looks at is said"
@@ -186,14 +186,14 @@ if grep -q 'cannot attach to postgresql:buffer__read__done' "$tmp/messages"; the
 	live_wait INT
 else
 	echo "SELECT 'no script', 3;" >&4
-	wait_for 10 grep -q 'no script' "$tmp/trace"
+	wait_for grep -q 'no script' "$tmp/trace"
 	echo "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, FORMAT YAML) SELECT count(*) FROM t;" >&4
-	wait_for 10 grep -q "relation.*$node" "$tmp/trace"
+	wait_for grep -q "relation.*$node" "$tmp/trace"
 	echo "SELECT 'the last';" >&4
 	while read -r line <&"${PSQL[0]}" && [ "$line" != 'the last' ]; do
 		printf '%s\n' "$line"
 	done >"$tmp/explain"
-	wait_for 10 grep -q 'the last' "$tmp/trace"
+	wait_for grep -q 'the last' "$tmp/trace"
 	live_wait INT
 	cat >"$tmp/fields.py" <<'END'
 import json, sys

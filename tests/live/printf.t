@@ -117,7 +117,7 @@ gcc -O1 -g -w -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
 live_start "$tmp/app"
 ok "it attaches" live_trace -q $live_pid "$tmp/app.bt"
 printf x >&8
-wait_for 20 grep -q '^end' "$tmp/trace"
+wait_for grep -q '^end' "$tmp/trace"
 live_wait INT
 exec 8>&-
 wait $live_pid

@@ -85,7 +85,7 @@ traced() {
 	live_start "$tmp/work" "$tmp/data" "$tmp/app.log"
 	live_trace "${@:1:$#-1}" $live_pid "${!#}"
 	live_say work
-	wait_for 10 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	is $live_rc 0 "${!#}: ^C is status 0"
 	exec 8>&-

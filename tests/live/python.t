@@ -67,11 +67,11 @@ for line in sys.stdin:
 END
 
 live_start "$python" -I "$tmp/app.py"
-wait_for 10 grep -q ready "$tmp/answers"
+wait_for grep -q ready "$tmp/answers"
 ok "it attaches" live_trace -D FLOW $live_pid python.bt
 live_say work
-wait_for 10 grep -q 'done' "$tmp/answers"
-wait_for 10 grep -q no_such_module "$tmp/trace"
+wait_for grep -q 'done' "$tmp/answers"
+wait_for grep -q no_such_module "$tmp/trace"
 live_wait INT
 is $live_rc 0 "^C is status 0"
 exec 8>&-
@@ -120,10 +120,10 @@ is_sample python.bt ${functions[@]+"${functions[@]}"}
 # As it is called without options.
 rm -f "$tmp/answers"
 live_start "$python" -I "$tmp/app.py"
-wait_for 10 grep -q ready "$tmp/answers"
+wait_for grep -q ready "$tmp/answers"
 ok "it attaches without options, too" live_trace $live_pid python.bt
 live_say work
-wait_for 10 grep -q 'done' "$tmp/answers"
+wait_for grep -q 'done' "$tmp/answers"
 live_wait INT
 exec 8>&-
 wait $live_pid
@@ -135,10 +135,10 @@ unlike "$(cat "$tmp/trace")" ' leaf ' "without a line for each call"
 sed -i '/^sys.setprofile/d' "$tmp/app.py"
 rm -f "$tmp/answers"
 live_start "$python" -I "$tmp/app.py"
-wait_for 10 grep -q ready "$tmp/answers"
+wait_for grep -q ready "$tmp/answers"
 ok "it attaches to a program without a profile function" live_trace $live_pid python.bt
 live_say work
-wait_for 10 grep -q 'done' "$tmp/answers"
+wait_for grep -q 'done' "$tmp/answers"
 live_wait INT
 exec 8>&-
 wait $live_pid

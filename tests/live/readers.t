@@ -37,9 +37,9 @@ follow() {
 	: >"$tmp/answers"
 	(cd "$tmp/work" && exec setsid env --default-signal=INT bash -o pipefail -c "${run/PID app.bt/$live_pid \"\$1/app.bt\"}" "$live_sh" "$tmp" >"$tmp/out" 2>"$tmp/messages" 8>&-) &
 	own $!
-	wait_for 60 test -s "$tmp/ready"
+	wait_for test -s "$tmp/ready"
 	live_say 1000
-	wait_for 30 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	[ $# = 1 ] || kill -INT -- -$!
 	wait $!
 	live_rc=$?
@@ -94,7 +94,7 @@ if systemd-cat true 2>/dev/null; then
 	follow "$(command_of systemd-cat | sed "s/app-trace/btgen-$$/")"
 	ended "systemd-cat"
 	journal() { journalctl -t "btgen-$$" -o cat; }
-	wait_for 10 eval 'journal | grep -q @hits'
+	wait_for eval 'journal | grep -q @hits'
 	has journal
 else
 	skip "the journal" "no journald"

@@ -9,7 +9,7 @@ version=$("$bpftrace" --version | sed 's/.* v0\.\([0-9]*\).*/\1/')
 refused() {
 	local out
 	cat >"$tmp/script.bt"
-	out=$(timeout 60 "$btgen" run --bpftrace "$bpftrace" -x "$tmp/values" "$tmp/script.bt" 2>&1 >/dev/null </dev/null)
+	out=$(guard "$btgen" run --bpftrace "$bpftrace" -x "$tmp/values" "$tmp/script.bt" 2>&1 >/dev/null </dev/null)
 	is "$((!$?))" 0 "$3: a failure"
 	like "$out" "^[^ ]*script.bt:$1:[0-9]+: error: bpftrace: .*$2" '... at its line'
 	unlike "$out" 'error: .*\[[a-z-]+\]$' '... of which bpftrace alone speaks'

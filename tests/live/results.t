@@ -93,7 +93,7 @@ returns() { # BUILD...: what it says and what is traced are the same
 	live_start "$tmp/app"
 	ok "$*: it attaches" live_trace "$live_pid" "$tmp/calls.bt"
 	printf x >&8
-	wait_for 20 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	is "$(grep -v '^@\|^$' "$tmp/trace")" "$(grep -v 'done' "$tmp/answers")" "$*: what the functions say they returned"
 	is "$(grep '^@' "$tmp/trace" | sort)" $'@[BROKEN]: 1\n@[RUNNING]: 1' "$*: enumerators have their names"
@@ -149,7 +149,7 @@ int main()
 END
 if g++ -O1 -g -o "$tmp/throws" "$tmp/throws.cc" 2>/dev/null; then
 	is "$("$tmp/throws")" "caught 3" "a program catches exceptions"
-	bare=$(timeout 60 "$bpftrace" -e "uretprobe:$tmp/throws:_Z6middlei { @ = count(); }" -c "$tmp/throws" 2>&1)
+	bare=$(guard "$bpftrace" -e "uretprobe:$tmp/throws:_Z6middlei { @ = count(); }" -c "$tmp/throws" 2>&1)
 	like "$bare" "terminate called after throwing" "bpftrace alone: not with a return probe"
 	for how in "-t uretprobe:middle" "-e uretprobe:__EXE__:middle{}"; do
 		# shellcheck disable=SC2086

@@ -45,10 +45,10 @@ while gets
 end
 END
 live_start "$ruby" --disable-gems "$tmp/app.rb"
-wait_for 10 grep -q ready "$tmp/answers"
+wait_for grep -q ready "$tmp/answers"
 ok "it attaches" live_trace -D FLOW -D OBJECTS $live_pid ruby.bt
 live_say work
-wait_for 10 grep -q ' require ' "$tmp/trace"
+wait_for grep -q ' require ' "$tmp/trace"
 live_wait INT
 is $live_rc 0 "^C is status 0"
 exec 8>&-
@@ -82,10 +82,10 @@ unlike "$(cat "$tmp/trace")" '^(no method calls|@called)' "without a complaint"
 
 # Without a script: Ruby's documentation has the arguments' names and types.
 live_start "$ruby" --disable-gems "$tmp/app.rb"
-wait_for 10 grep -q ready "$tmp/answers"
+wait_for grep -q ready "$tmp/answers"
 ok "it attaches without a script" live_trace -t method__entry -t raise -t require__entry -t string__create $live_pid
 live_say work
-wait_for 10 grep -q 'require__entry requiredfile="English"' "$tmp/trace"
+wait_for grep -q 'require__entry requiredfile="English"' "$tmp/trace"
 live_wait INT
 exec 8>&-
 wait $live_pid
@@ -108,10 +108,10 @@ like "$(cat "$tmp/lines")" '^string__create length=[0-9]+ ' "and lengths as numb
 sed -i '/^TracePoint/d' "$tmp/app.rb"
 rm -f "$tmp/answers"
 live_start "$ruby" --disable-gems "$tmp/app.rb"
-wait_for 10 grep -q ready "$tmp/answers"
+wait_for grep -q ready "$tmp/answers"
 ok "it attaches to a program without a trace point" live_trace $live_pid ruby.bt
 live_say work
-wait_for 10 grep -q ' require ' "$tmp/trace"
+wait_for grep -q ' require ' "$tmp/trace"
 live_wait INT
 exec 8>&-
 wait $live_pid

@@ -81,7 +81,7 @@ mount -t tmpfs none "$1" && cp "$2" "$1/prog" && exec "$1/prog"
 E2
 	chmod +x "$tmp/ns"
 	live_start /usr/bin/env unshare -m "$tmp/ns" "$tmp/private" "$tmp/hit"
-	wait_for 10 sh -c "readlink /proc/$live_pid/exe | grep -q private/prog"
+	wait_for sh -c "readlink /proc/$live_pid/exe | grep -q private/prog"
 	live_trace "$live_pid" -e "$probe"
 	printf A >&8
 	exec 8>&-
@@ -94,7 +94,7 @@ gcc -O2 -g -static -I"$top/include" -o "$tmp/static" "$tmp/hit.c"
 mkdir -p "$tmp/jail/bin"
 cp "$tmp/static" "$tmp/jail/bin/prog"
 live_start /usr/sbin/chroot "$tmp/jail" /bin/prog
-wait_for 10 sh -c "readlink /proc/$live_pid/exe | grep -q jail"
+wait_for sh -c "readlink /proc/$live_pid/exe | grep -q jail"
 live_trace "$live_pid" -e "$probe"
 printf A >&8
 exec 8>&-
@@ -130,7 +130,7 @@ is $? 1 "-c with a program that is not there: status 1"
 like "$out" "nosuch cannot be run: No such file" "and the message says so"
 like "$("$live_sh" -c "a | b" -e "$probe" 2>&1)" "need a shell" "-c with a pipe: the message names the way"
 like "$("$live_sh" -c "'a" -e "$probe" 2>&1)" "unterminated quote" "-c with an open quote: the message says so"
-out=$(timeout 30 "$live_sh" -c 'sleep 0.3' -e '#pragma scope host
+out=$(guard "$live_sh" -c 'sleep 0.3' -e '#pragma scope host
 interval:ms:50 { printf("tick\n"); }' 2>"$tmp/messages")
 is "$? $(grep -c tick <<<"$out" | grep -c '[^0]')" "0 1" "-c with a script for the whole host: the trace ends with the command"
 like "$(cat "$tmp/messages")" "process [0-9]+ \(sleep\) has exited" "and a line says so"
@@ -160,7 +160,7 @@ live_start "$tmp/hit"
 live_trace "$live_pid" -e 'usdt:__EXE__:hit { @hits[arg0] = count(); printf("hit\n"); }'
 printf AAB >&8
 hits_printed() { [ "$(grep -c hit$ "$tmp/trace")" = "$1" ]; }
-wait_for 10 hits_printed 3
+wait_for hits_printed 3
 live_wait INT
 is "$live_rc" 0 "^C: status 0"
 is "$(grep . "$tmp/trace" | paste -sd,)" "hit,hit,hit,@hits[66]: 1,@hits[65]: 2" "and the maps are printed"
@@ -177,7 +177,7 @@ read -r busy _ <"/proc/$live_tracer/task/$live_tracer/children"
 kill -STOP "$busy"
 : >"$tmp/answers"
 printf "$(printf 'A%.0s' {1..2000})z" >&8
-wait_for 20 grep -q "done" "$tmp/answers"
+wait_for grep -q "done" "$tmp/answers"
 kill -CONT "$busy"
 live_wait INT
 is "$(grep -cE '^(65|122) hit hit' "$tmp/trace")" 2001 "2000 events while bpftrace does not run are printed"
@@ -185,13 +185,13 @@ is "$(grep -cE '^(65|122) hit hit' "$tmp/trace")" 2001 "2000 events while bpftra
 script='usdt:__EXE__:hit { printf("hit\n\nit was\n"); if (arg0 == 66) { @used[1] = 1; } if (arg0 == 67) { @a = hist(1); @b[1] = 1; @v[1] = 1; @w[1] = 1; @x = lhist(1, 0, 9, 1); } }'
 live_trace "$live_pid" -e "$script"
 printf A >&8
-wait_for 10 hits_printed 1
+wait_for hits_printed 1
 live_wait INT
 is "$(cat -A "$tmp/trace")" $'hit$\n$\nit was$' "six empty maps: what the script has printed, its empty line too, and no other"
 unlike "$(cat "$tmp/messages")" "no events" "and nothing is said about that"
 live_trace "$live_pid" -e "$script"
 printf B >&8
-wait_for 10 hits_printed 1
+wait_for hits_printed 1
 live_wait INT
 is "$(cat -A "$tmp/trace")" $'hit$\n$\nit was$\n$\n$\n@used[1]: 1$' \
 	"one map of six is not empty: it comes behind the two lines that set maps apart"
@@ -224,7 +224,7 @@ is "$(grep . <<<"$out")" "42 -dash" "those of btgen run, too"
 live_trace "$live_pid" -e 'usdt:__EXE__:hit { }'
 read -r bt _ <"/proc/$live_tracer/task/$live_tracer/children"
 live_wait KILL 2>/dev/null
-ok "when bpftrace.sh is killed, bpftrace ends too" wait_for 10 test ! -d "/proc/${bt:-none}"
+ok "when bpftrace.sh is killed, bpftrace ends too" wait_for test ! -d "/proc/${bt:-none}"
 
 # A reader that goes away ends the run.
 ("$live_sh" -q "$live_pid" -e 'interval:ms:20 { printf("tick\n"); }' 2>&1 || echo "status $?" >"$tmp/status") | head -n 1 >"$tmp/first"

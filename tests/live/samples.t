@@ -7,7 +7,7 @@ need_tracing
 version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 
 # maps SCRIPT: the lines of maps, through btgen
-maps() { timeout 60 "$btgen" run -q --bpftrace "$bpftrace" -e "$1" 2>/dev/null </dev/null | grep '^[@[]' | sed 's/ *|@.*//; s/ *$//'; }
+maps() { guard "$btgen" run -q --bpftrace "$bpftrace" -e "$1" 2>/dev/null </dev/null | grep '^[@[]' | sed 's/ *|@.*//; s/ *$//'; }
 # as VERSION OLD NEW: what is expected up to that version, and of newer ones
 as() { if [ "$version" -le "$1" ]; then echo "$2"; else echo "$3"; fi; }
 

@@ -81,7 +81,7 @@ int main()
 E2
 g++ -g -O1 -fno-omit-frame-pointer -pthread -o "$tmp/work" "$tmp/work.cc" 2>"$tmp/err" || { cat "$tmp/err"; exit 1; }
 while read -r -a words; do
-	ok "${words[*]} runs" timeout 60 "$live_sh" -q -f json -o "$tmp/trace" -c "$tmp/work" "${words[@]}"
+	ok "${words[*]} runs" guard "$live_sh" -q -f json -o "$tmp/trace" -c "$tmp/work" "${words[@]}"
 	holds "${words[*]}"
 done <<'E2'
 -D LINES exceptions.bt

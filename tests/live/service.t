@@ -49,7 +49,7 @@ mkdir "$tmp/etc" "$tmp/log"
 echo 'usdt:__EXE__:hit { printf("event %d\n", arg0); @hits = count(); }' >"$tmp/etc/$name.bt"
 python3 "$top/tests/live/service.py" listen "$tmp/socket" "$tmp/notified" &
 own $!
-wait_for 10 test -S "$tmp/socket"
+wait_for test -S "$tmp/socket"
 
 # The command line, with our files in place of those that are installed.
 words=()
@@ -87,23 +87,23 @@ events() { [ "$(grep -c '"text": "event 65' "$data" 2>/dev/null)" = "$1" ]; }
 
 sig=$(service value "$unit" KillSignal)
 begin
-wait_for 20 grep -q 'waiting for' "$tmp/messages"
+wait_for grep -q 'waiting for' "$tmp/messages"
 not_ok "the program does not run: the service is not started" is_ready
 end "${sig#SIG}"
 is $rc "$(service value "$unit" SuccessExitStatus)" "stopped before that: the status that is no failure"
 
 begin
-wait_for 20 grep -q 'waiting for' "$tmp/messages"
+wait_for grep -q 'waiting for' "$tmp/messages"
 live_start "$tmp/$name"
-ok "the program starts: the service is started" wait_for 60 is_ready
+ok "the program starts: the service is started" wait_for is_ready
 printf A >&8
-ok "... when the probes are attached: the next event is in the file" wait_for 10 events 1
+ok "... when the probes are attached: the next event is in the file" wait_for events 1
 live_quit
-wait_for 20 grep -q 'has exited' "$tmp/messages"
+wait_for grep -q 'has exited' "$tmp/messages"
 live_start "$tmp/$name"
-wait_for 60 eval '[ "$(grep -c "attached to" "$tmp/messages")" = 2 ]'
+wait_for eval '[ "$(grep -c "attached to" "$tmp/messages")" = 2 ]'
 printf A >&8
-ok "the program is started again: so is its trace" wait_for 10 events 2
+ok "the program is started again: so is its trace" wait_for events 2
 is "$(grep -c READY=1 "$tmp/notified")" 1 "... and systemd was told once"
 end "${sig#SIG}"
 is $rc 0 "stopped: status 0"
@@ -111,9 +111,9 @@ is "$(grep -c '"map": "@hits"' "$data")" 2 "... and each process's maps are in t
 unlike "$(cat "$tmp/messages")" 'error|lost' "nothing went wrong"
 
 begin
-ok "the program runs: the service is started" wait_for 60 is_ready
+ok "the program runs: the service is started" wait_for is_ready
 printf A >&8
-ok "what the file had is kept" wait_for 10 events 3
+ok "what the file had is kept" wait_for events 3
 end "${sig#SIG}"
 is $rc 0 "stopped: status 0"
 ok "each line of the file is JSON" python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$data"

@@ -27,7 +27,6 @@ E2
 "${CC:-gcc}" -O1 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
 
 # shellcheck disable=SC2034 # read by live.sh
-live_patience=300
 [ "$(uname -m)" = x86_64 ] || skip_all "the operands are those of x86-64"
 if [ "$version" -lt 24 ]; then
 	live_start "$tmp/app"
@@ -66,7 +65,7 @@ echo >&8
 live_start "$tmp/app"
 ok "with --strict the others are traced, too" live_trace --strict -q -t 'm:tls' -t 'm:p1' "$live_pid"
 echo >&8
-wait_for 10 grep -q 'done' "$tmp/answers"
+wait_for grep -q 'done' "$tmp/answers"
 live_wait INT
 exec 8>&-
 is "$live_rc" 3 "--strict: the status is 3"
@@ -74,7 +73,7 @@ live_start "$tmp/app"
 live_round --strict -q -t 'm:p1' -t 'm:p2' "$live_pid"
 is "$live_rc $(cat "$tmp/messages")" "0 " "not where nothing is skipped"
 live_start "$tmp/app"
-is "$(timeout 60 "$live_sh" -t 'm:tls' "$live_pid" 2>&1 | sed 's/, [-0-9].*//')" \
+is "$(guard "$live_sh" -t 'm:tls' "$live_pid" 2>&1 | sed 's/, [-0-9].*//')" \
 	"btgen: warning: 1 of 1 probes is skipped: bpftrace 0.$version cannot attach to m:tls (bpftrace 0.23 can): it cannot read the location of arg0
 btgen: error: no probes remain to be traced" \
 	"nothing that can be traced is an error, with the reason"

@@ -18,7 +18,7 @@ same() {
 }
 
 live_start nvmf_tgt -m 0xC --wait --interrupt-mode --log "$tmp/log"
-wait_for 10 grep -q waiting "$tmp/answers"
+wait_for grep -q waiting "$tmp/answers"
 ok "it attaches" live_trace $live_pid spdk.bt
 live_say start
 cat "$targets/tour.txt" >&8
@@ -43,7 +43,7 @@ printf '#!/bin/sh\nexec setpriv --bounding-set=-sys_resource --inh-caps=-sys_res
 chmod +x "$tmp/few"
 live_sh=$tmp/few
 live_start nvmf_tgt -m 0xC --wait
-wait_for 10 grep -q waiting "$tmp/answers"
+wait_for grep -q waiting "$tmp/answers"
 ok "it attaches with 250 descriptors and no right to have more" live_trace $live_pid spdk.bt
 live_quit
 live_wait

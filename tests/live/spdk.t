@@ -72,12 +72,12 @@ for build in nvmf_tgt nvmf_tgt_shared; do
 	live_trace -D all -D LINES=$lines $live_pid sched.bt intr-wakeups.bt nvmf_timeout.bt
 	live_say start
 	cat "$targets/tour.txt" >&8
-	wait_for 10 answered 0
+	wait_for answered 0
 	live_say 'bdev_null_create null9 100 512' # the tour may have been read in one piece, this wakes the thread that reads
-	wait_for 10 answered 1
+	wait_for answered 1
 	cp /proc/$live_pid/maps "$tmp/maps"
-	wait_for 10 is_over
-	wait_for 30 has_lines
+	wait_for is_over
+	wait_for has_lines
 	live_wait INT
 	is $live_rc 0 "$build: ^C is status 0"
 	unlike "$(cat "$tmp/trace" "$tmp/messages")" 'WARNING' "$build: nothing that bpftrace would warn of while it runs"
@@ -137,8 +137,8 @@ live_trace $live_pid sched.bt
 live_say start
 for n in {1..40}; do echo "bdev_null_create disk$n 100 512"; done >&8
 live_say 'framework_set_scheduler dynamic -p 0'
-wait_for 10 grep -q dynsched_move "$tmp/log"
-wait_for 10 grep -q moves "$tmp/trace"
+wait_for grep -q dynsched_move "$tmp/log"
+wait_for grep -q moves "$tmp/trace"
 cp "$tmp/log" "$tmp/log.then"
 live_wait INT
 is_round polls "in poll mode"

@@ -38,7 +38,7 @@ mkdir "$TMPDIR"
 # test_of OPTION...: btgen test of the cases in stdin; $out, $err, $rc
 test_of() {
 	cat >cases/q.cases
-	out=$(timeout 120 "$btgen" test "$@" cases/q.cases 2>err)
+	out=$(guard "$btgen" test "$@" cases/q.cases 2>err)
 	rc=$?
 	err=$(cat err)
 }
@@ -174,7 +174,7 @@ not ok 2 - each probe is traced by a case
 "./$name" 1 started &
 pid=$!
 own $pid
-wait_for 10 test -s started
+wait_for test -s started
 test_of <<END
 NAME a process that is there
 PROCESS $pid
@@ -188,24 +188,24 @@ ok "and the process goes on" kill -0 $pid
 kill $pid
 
 # An AFTER that lets nobody end it.
-began=$SECONDS
 test_of <<END
 NAME a program that ends first
 RUN ./$name 1
 TRACE app:push
-AFTER trap '' TERM; exec sleep 60
+AFTER trap '' TERM; exec sleep 4714
 EXPECT depth=1
 END
 is "$rc $out" "0 1..1
 ok 1 - a program that ends first" "AFTER goes on: the case has ended with its program"
-ok "and so does AFTER, which ignores SIGTERM" test $((SECONDS - began)) -lt 40
+is "$(pgrep -fx 'sleep 4714')" "" "and so has AFTER, which ignores SIGTERM"
 
 # What AFTER leaves in the background ends with it, and with a test that is interrupted.
+rm started
 test_of <<END
 NAME leaves something
 RUN ./$name 1 started
 TRACE app:push
-AFTER sleep 4711 & sleep 4712 & true
+AFTER sleep 4711 & sleep 4712 & until [ -s started ]; do sleep 0.1; done # AFTER ends the trace
 EXPECT depth=1
 END
 is "$rc $out $(pgrep -fx 'sleep 471[12]')" "0 1..1
@@ -214,10 +214,10 @@ printf '%s\n' 'NAME long' "RUN ./$name 1 started" 'TRACE app:push' 'EXPECT push'
 "$btgen" test cases/q.cases >/dev/null 2>&1 &
 pid=$!
 own $pid
-wait_for 60 pgrep -fx 'sleep 4713' >/dev/null
+wait_for pgrep -fx 'sleep 4713' >/dev/null
 kill -TERM $pid
 wait $pid 2>/dev/null
-ok "interrupted, it takes AFTER with it" wait_for 30 eval '! pgrep -fx "sleep 4713" >/dev/null'
+ok "interrupted, it takes AFTER with it" wait_for eval '! pgrep -fx "sleep 4713" >/dev/null'
 
 test_of <<END
 NAME what should have caused it
@@ -242,9 +242,9 @@ mkdir own
 TMPDIR=$PWD/own "$btgen" test cases/q.cases >/dev/null 2>&1 &
 pid=$!
 own $pid
-wait_for 60 test -s again
+wait_for test -s again
 kill -KILL $pid
 wait $pid 2>/dev/null
-ok "killed, it leaves no program, and so no trace of it" wait_for 30 eval '! pgrep -x "$name" >/dev/null'
+ok "killed, it leaves no program, and so no trace of it" wait_for eval '! pgrep -x "$name" >/dev/null'
 is "$(ls own)" "" "and no file"
 done_testing

@@ -73,7 +73,7 @@ work() {
 	ok "$*: it attaches" live_trace $live_pid "$@" || return
 	: >"$tmp/answers"
 	live_say ''
-	wait_for 30 grep -q "done" "$tmp/answers"
+	wait_for grep -q "done" "$tmp/answers"
 	live_wait INT
 	is "$live_rc $(grep -v '^    \|attached to\|detaching\|events in\|still in progress\|the counts of one CPU are lost' "$tmp/messages")" "0 " "status 0, and nothing is said"
 	missed=$(sed -n '/the counts of one CPU are lost/{s/.*warning: \([0-9]*\) times more.*/\1/;s/^[^0-9].*/1/;p}' "$tmp/messages" |
@@ -126,7 +126,7 @@ live_trace $live_pid -t op_start --count=id
 unset $keys
 : >"$tmp/answers"
 live_say ''
-wait_for 30 grep -q "done" "$tmp/answers"
+wait_for grep -q "done" "$tmp/answers"
 live_wait INT
 like "$(cat "$tmp/messages")" 'warning: (@count: the map is full: keys may be missing|bpftrace: Map full)' \
 	"a map that has no room for all keys is told of"
@@ -194,7 +194,7 @@ like "$(cat "$tmp/messages")" '^btgen: 2 operations still in progress at the end
 ok "a key that two threads have" live_trace $live_pid --latency op_start op_done --key kind
 : >"$tmp/answers"
 live_say ''
-wait_for 30 grep -q "done" "$tmp/answers"
+wait_for grep -q "done" "$tmp/answers"
 live_wait INT
 missed=$(grep -c 'counted is lost' "$tmp/messages")
 is "$(python3 - "$tmp/trace" "$missed" <<'END'

@@ -50,7 +50,7 @@ answered() { [ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$1" ]; }
 live_nvmf nvmf_tgt
 ok "two targets: nvmf.bt attaches" live_trace -s -f json $live_pid nvmf.bt
 live_say start "nvmf_create_subsystem $nqn -a" 'nvmf_create_target nvmf_tgt2' "nvmf_create_subsystem $nqn -a -t nvmf_tgt2"
-wait_for 10 answered 4
+wait_for answered 4
 live_quit
 live_wait
 is "$live_rc $(grep -c '"subnqn": "'$nqn'"' "$tmp/trace")" "0 $(grep -c "$nqn" "$tmp/log")" "each event of the two is there"
@@ -87,7 +87,7 @@ END
 gcc -O0 -g -fno-omit-frame-pointer -I"$top/include" -o "$tmp/app" "$tmp/app.c"
 app() {
 	live_start "$tmp/app"
-	live_trace $live_pid "$@" && echo >&8 && wait_for 20 grep -q 'done' "$tmp/answers"
+	live_trace $live_pid "$@" && echo >&8 && wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	exec 8>&-
 	wait "$live_pid"
@@ -147,14 +147,14 @@ spans() { python3 "$tmp/spans.py" "$tmp/trace" calls "$live_pid" "$(date +%s)"; 
 live_start "$tmp/calls"
 ok "spans of calls: it attaches" live_trace $live_pid -f otlp -t 'uprobe:outer' -t 'uprobe:inner' -t 'uretprobe:outer' -t 'uretprobe:inner'
 printf xxx >&8
-ok "they are there while the trace runs" wait_for 20 test "$(sleep 2; wc -l <"$tmp/trace")" -ge 9
+ok "they are there while the trace runs" wait_for eval '[ "$(wc -l <"$tmp/trace")" -ge 9 ]'
 live_wait KILL 2>/dev/null
 is "$(spans)" "inner in outer: 6
 outer in -: 3" "btgen is killed: whole lines, each call in the call that made it, of that program, by the wall's clock"
 ok "spans of a script: it attaches" live_trace $live_pid -f otlp -e 'usdt:__EXE__:app:request_start { $traceparent = str(arg1); printf("%s\n", $traceparent); }
 usdt:__EXE__:app:request_done { printf("%d\n", arg0); }'
 printf xx >&8
-wait_for 20 test "$(sleep 2; wc -l <"$tmp/trace")" -ge 2
+wait_for eval '[ "$(wc -l <"$tmp/trace")" -ge 2 ]'
 live_wait INT
 exec 8>&-
 wait "$live_pid"

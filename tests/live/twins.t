@@ -35,7 +35,7 @@ done
 counted() { sed -n 's/^@\[\([0-9]*\)\]: \([0-9]*\)$/\1 \2/p'; }
 for program in plain dynamic turned plain-split dynamic-split; do
 	# The register of the first parameter is 1 in the local one, 200 in the global one.
-	bare=$(timeout 60 "$bpftrace" -e "uprobe:$tmp/$program:twin { @[arg0] = count(); }" -c "$tmp/$program" 2>/dev/null | counted)
+	bare=$(guard "$bpftrace" -e "uprobe:$tmp/$program:twin { @[arg0] = count(); }" -c "$tmp/$program" 2>/dev/null | counted)
 	case $bare in
 	'1 3') own='100 3' file=local.c other=global.c ;;
 	'200 5') own='200 5' file=global.c other=local.c ;;

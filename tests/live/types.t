@@ -69,7 +69,7 @@ uprobe:$tmp/run:here
 	exit();
 }
 END
-got=$(BPFTRACE_STR_TRUNC_TRAILER='' timeout 60 "$bpftrace" -c "$tmp/run" "$tmp/t.bt" 2>"$tmp/err" | grep -a '|')
+got=$(BPFTRACE_STR_TRUNC_TRAILER='' guard "$bpftrace" -c "$tmp/run" "$tmp/t.bt" 2>"$tmp/err" | grep -a '|')
 want=$("$tmp/t")
 split() { printf '%s\n' "$1" | tail -n 1 | tr '|' '\n'; }
 # The program's own line comes first, bpftrace's last.

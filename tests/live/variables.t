@@ -104,7 +104,7 @@ traced() {
 	live_trace "${@:2}" || return
 	for command in "${commands[@]}"; do
 		live_say "$command"
-		wait_for 10 done_n $((n += 1))
+		wait_for done_n $((n += 1))
 	done
 	sleep 0.2 # what is mapped is not looked up all the time
 	live_wait INT
@@ -138,7 +138,7 @@ for line in sys.stdin:
 live_start "$tmp/app" "$tmp/plugin.so"
 live_trace $live_pid "$tmp/keys.bt"
 live_say own load
-wait_for 10 done_n 2
+wait_for done_n 2
 live_quit
 live_wait
 like "$(keys takes)" '^locks\+32$' "after the program's end, too"

@@ -70,7 +70,7 @@ compare() { # BUILD...: what it prints and what is traced are the same
 	live_start "$tmp/app"
 	ok "$*: it attaches" live_trace "$live_pid" "$tmp/vars.bt"
 	printf x >&8
-	wait_for 20 grep -q 'done' "$tmp/answers"
+	wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	is "$(grep -E '^(entry|site)' "$tmp/trace")" "$(grep -E '^(entry|site)' "$tmp/answers")" "$*: the program's own values"
 	is "$(grep '^@\[' "$tmp/trace" | sort)" "@[GREEN, 1]: 2
@@ -129,7 +129,7 @@ live_start "$tmp/sites"
 ok "sites: it attaches" live_trace "$live_pid" -e 'usdt:__EXE__:app:sites {
 	printf("%d %d %d %d %d\n", vars.left, vars.calls, vars.shared, vars.pair.x, vars.pair.y[1]); }'
 printf x >&8
-wait_for 20 grep -q 'done' "$tmp/answers"
+wait_for grep -q 'done' "$tmp/answers"
 live_wait INT
 is "$(grep . "$tmp/trace")" "$(grep -v 'done' "$tmp/answers")" "sites: the program's own values at each of them"
 exec 8>&-

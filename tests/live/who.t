@@ -41,11 +41,11 @@ begin() {
 	pid[$1]=$!
 	own $!
 	eval "exec $((10 + $1))>\"\$tmp/in$1\""
-	wait_for 10 grep -qx reactor_0 "/proc/${pid[$1]}/comm"
+	wait_for grep -qx reactor_0 "/proc/${pid[$1]}/comm"
 }
 hit() {
 	eval "printf '%s' \"\$2\" >&$((10 + $1))"
-	wait_for 10 grep -q "$2" "$tmp/out$1"
+	wait_for grep -q "$2" "$tmp/out$1"
 }
 script='usdt:__EXE__:app:hit { printf("%d hit %c\n", pid, arg0); }'
 begin 1
@@ -67,7 +67,7 @@ live_wait INT
 is "$(grep . "$tmp/trace")" "${pid[2]} hit B" "and traced"
 ok "the name of a program, with -t" live_trace -f json -t 'app:*' "$name"
 hit 2 C
-wait_for 10 grep -q '"pid"' "$tmp/trace"
+wait_for grep -q '"pid"' "$tmp/trace"
 live_wait INT
 like "$(cat "$tmp/trace")" "\"pid\": ${pid[2]}, " "its event"
 is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l takes a name, too"
@@ -87,7 +87,7 @@ is "$("$live_sh" -l "7z-$$" 'app:*' | grep -c '^app:hit')" 1 "-l of a program wh
 hit 8 Z
 mkfifo "$tmp/nameless"
 (printf '\0' >"/proc/$BASHPID/comm" && read -r _ <"$tmp/nameless") &
-wait_for 10 eval "! grep -q . /proc/$!/comm"
+wait_for eval "! grep -q . /proc/$!/comm"
 like "$("$btgen" probes -p '' 2>&1)" "error: no process runs a program named ''" "an empty name is no process's, also when one has none"
 echo >"$tmp/nameless"
 
@@ -101,7 +101,7 @@ hit 3 J
 begin 9
 hit 9 K
 hit 2 L
-wait_for 10 grep -q L "$tmp/trace"
+wait_for grep -q L "$tmp/trace"
 live_wait INT
 is "$(grep . "$tmp/trace" | sort -k 3)" "${pid[2]} hit I
 ${pid[3]} hit J
@@ -134,7 +134,7 @@ hit 4 X
 hit 3 E
 begin 5
 hit 5 F
-wait_for 10 grep -q F "$tmp/trace"
+wait_for grep -q F "$tmp/trace"
 live_wait INT
 is "$(grep . "$tmp/trace" | sort -k 3)" "${pid[2]} hit D
 ${pid[3]} hit E
@@ -143,13 +143,13 @@ ok "-x with -t" live_trace -t 'app:hit' -x "$tmp/$name"
 hit 2 G
 begin 6
 hit 6 H
-wait_for 10 eval '[ "$(grep -c "app:hit" "$tmp/trace")" -ge 2 ]'
+wait_for eval '[ "$(grep -c "app:hit" "$tmp/trace")" -ge 2 ]'
 live_wait INT
 is "$(grep -c 'app:hit' "$tmp/trace")" 2 "-x with -t: the event of one that ran, and of one that started later"
 ok "-x of a library" live_trace -x "$tmp/libhit.so" -e "${script/app/lib}"
 hit 3 I
 hit 4 J
-wait_for 10 grep -q J "$tmp/trace"
+wait_for grep -q J "$tmp/trace"
 live_wait INT
 is "$(grep . "$tmp/trace" | sort -k 3)" "${pid[3]} hit I
 ${pid[4]} hit J" "-x of a library: the processes of both programs that map it"

@@ -43,16 +43,16 @@ rm -f "$tmp/ready"
 "$live_sh" --ready-file "$tmp/ready" -f perfetto -o "$tmp/trace.json" $live_pid -e "$script" 2>"$tmp/messages" 8>&- &
 live_tracer=$!
 own $live_tracer
-ok "it attaches" wait_for 60 test -s "$tmp/ready"
+ok "it attaches" wait_for test -s "$tmp/ready"
 is "$(whole "$tmp/trace.json")" 0 "a trace that has just begun is whole"
 feed 3
-ok "what has come is there while the trace runs" wait_for 20 has "$tmp/trace.json" 200
+ok "what has come is there while the trace runs" wait_for has "$tmp/trace.json" 200
 kill -9 $live_tracer
 wait $live_tracer 2>/dev/null
 ok "btgen is killed: the file is whole" has "$tmp/trace.json" 200
 live_trace $live_pid -f perfetto -e "$script"
 feed 2
-wait_for 20 has "$tmp/trace" 100
+wait_for has "$tmp/trace" 100
 live_wait INT
 is "$live_rc $(whole "$tmp/trace")" "0 200" "^C: all calls are there"
 
@@ -64,9 +64,9 @@ if unshare -m true 2>/dev/null; then
 		"$live_sh" --ready-file "$tmp/ready" -f perfetto -o "$tmp/small/out" $live_pid -e "$script" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	ok "a small disk: it attaches" wait_for 60 test -s "$tmp/ready"
+	ok "a small disk: it attaches" wait_for test -s "$tmp/ready"
 	feed 30
-	wait_for 60 test -s "$tmp/full.json"
+	wait_for test -s "$tmp/full.json"
 	is "$(cat "$tmp/rc")" 1 "a full disk is status 1"
 	like "$(cat "$tmp/messages")" 'cannot write .*small/out: No space left on device' "... and an error"
 	n=$(whole "$tmp/full.json")

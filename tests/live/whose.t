@@ -25,10 +25,10 @@ key=pid
 traced() {
 	local clause=$1
 	shift
-	timeout 60 "$btgen" run -q --bpftrace "$bpftrace" -T 2 "$@" -e "$clause { @[$key] = count(); }" 2>/dev/null |
+	guard "$btgen" run -q --bpftrace "$bpftrace" -T 2 "$@" -e "$clause { @[$key] = count(); }" 2>/dev/null |
 		sed -n "s/^@\[$one\]: .*/one/p; s/^@\[$two\]: .*/two/p" | sort | paste -sd ' '
 }
-version=$(timeout 20 "$bpftrace" --version | sed -E 's/.*v0\.([0-9]+).*/\1/')
+version=$(guard "$bpftrace" --version | sed -E 's/.*v0\.([0-9]+).*/\1/')
 
 watchpoint='watchpoint:0x10000000:8:w'
 all=$(traced "#pragma scope host
@@ -51,7 +51,7 @@ if [ -n "$all" ] && [ "$version" -lt 24 ]; then
 fi
 
 if [ "$version" -ge 22 ]; then
-	is "$(timeout 60 "$btgen" run -q --bpftrace "$bpftrace" -T 2 -x "$tmp/writer" \
+	is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -T 2 -x "$tmp/writer" \
 		-e 'self:signal:SIGUSR1 { printf("told\n"); } interval:s:1 { printf("tick\n"); exit(); }' 2>&1)" tick \
 		"with -x, a signal to bpftrace is the trace's own"
 fi

@@ -103,7 +103,7 @@ like "$(cat "$tmp/out")" '^    semaphore ADDR$' "a semaphore is there"
 "$tmp/all" < <(sleep 20) >"$tmp/up" &
 pid=$!
 own $pid
-wait_for 10 grep -q up "$tmp/up"
+wait_for grep -q up "$tmp/up"
 is "$("$btgen" probes -v -p $pid sized | grep -o 'in the process.*')" "in the process now 0 (not traced)" \
 	"-p: the counter in the process, while nobody traces"
 is "$("$btgen" probes --json -p $pid sized |

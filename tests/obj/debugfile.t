@@ -132,7 +132,7 @@ print(s.server_port, flush=True)
 s.serve_forever()
 END
 own $!
-wait_for 10 test -s "$tmp/port"
+wait_for test -s "$tmp/port"
 export DEBUGINFOD_CACHE_PATH=$tmp/cache DEBUGINFOD_TIMEOUT=5
 DEBUGINFOD_URLS="" table "$tmp/d/prog" >"$tmp/out"
 like "$(cat "$tmp/out")" 'or set DEBUGINFOD_URLS$' "no server is asked unless it was named"
@@ -168,7 +168,7 @@ in_container() { # SCRIPT: makes files in $tmp/root, which then is the / of $con
 	python3 "$tmp/container.py" "$tmp/root" "cd '$tmp/root' && mkdir -p usr/lib && cp '$tmp/c/prog' . && $1" 2>"$tmp/err" &
 	container=$!
 	own $container
-	wait_for 5 grep -qs '^prog$' "/proc/$container/comm"
+	wait_for grep -qs '^prog$' "/proc/$container/comm"
 }
 mkdir "$tmp/root"
 if [ "$(id -u)" != 0 ]; then

@@ -253,7 +253,7 @@ is "$("$top/scripts/bpftrace.sh" --json "$tmp/split" 2>&1 | head -n 1)" "bpftrac
 "$tmp/plain" &
 pid=$!
 own $pid
-wait_for 10 test "/proc/$pid/exe" -ef "$tmp/plain"
+wait_for test "/proc/$pid/exe" -ef "$tmp/plain"
 run -p $pid
 like "$out" "^$tmp/plain: 3 probes$" "-p lists the executable of a process"
 is "$status $(grep -c "^spdk:start" <<<"$out")" "0 1" "with its probes"

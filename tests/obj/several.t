@@ -154,7 +154,7 @@ for version in 4 5; do
 	compiler=gcc
 	[ $version = 4 ] || compiler=clang # llvm-dwp 14 fails on what gcc makes, or does not end
 	if command -v llvm-dwp >/dev/null && build $compiler "-gdwarf-$version -gsplit-dwarf -O1" &&
-		(cd "$tmp" && timeout 10 llvm-dwp -e p -o p.dwp && rm ./*.dwo) 2>/dev/null; then
+		(cd "$tmp" && guard llvm-dwp -e p -o p.dwp && rm ./*.dwo) 2>/dev/null; then
 		got=$(expand "$text" | grep -o '([0-9]*, [0-9]*)' | tr '\n' ' ')
 		if [ -n "$got" ]; then
 			is "$got$(said)" "(1, 16) (2, 4) " "DWARF $version: joined by dwp, each clause has its own"
@@ -352,7 +352,7 @@ for order in "1 2" "2 1"; do
 	"$tmp/m" &
 	pid=$!
 	own $pid
-	wait_for 5 grep -q lib2.so /proc/$pid/maps
+	wait_for grep -q lib2.so /proc/$pid/maps
 	out=$("$btgen" expand --for 0.27 -p $pid \
 		-e 'usdt:__EXE__:p1 { print((RED, sizeof(struct odd))); } usdt:__EXE__:p2 { print((RED, sizeof(struct odd))); }' 2>&1)
 	is "$(grep -o '([0-9]*, [0-9]*)\|warning.*' <<<"$out" | tr '\n' ' ')" "(1, 16) (2, 4) " \
@@ -403,7 +403,7 @@ gcc -g -w -I "$top/include/btgen" -o "$tmp/m" "$tmp/m.c" -L "$tmp" -l:lib3.so -W
 "$tmp/m" &
 pid=$!
 own $pid
-wait_for 5 grep -q lib3.so /proc/$pid/maps
+wait_for grep -q lib3.so /proc/$pid/maps
 clause='usdt:__EXE__:outer, usdt:__EXE__:fire'
 out=$("$btgen" expand --for 0.27 -p $pid -e "$clause { print(((struct box *)arg0)->a); }" 2>&1)
 like "$out" 'warning: "box" is defined differently in [^ ]*m\.c of [^ ]*/m and [^ ]*l2\.c of [^ ]*/lib3\.so; the first is used' \

@@ -135,7 +135,7 @@ for version in 4 5; do
 			if ! command -v $compiler >/dev/null || ! split_build $compiler -gdwarf-$version ||
 				! split_json "$tmp/p" >"$tmp/want" ||
 				! split_build $compiler "-gdwarf-$version -gsplit-dwarf" ||
-					! { (cd "$tmp" && timeout 10 $dwp -e p -o p.dwp) 2>&1; } >"$tmp/cc.err" \
+					! { (cd "$tmp" && guard $dwp -e p -o p.dwp) 2>&1; } >"$tmp/cc.err" \
 					2>&1; then # it may crash, too
 				skip "$claim" "cannot be made: $(tail -n 1 "$tmp/cc.err")"
 				continue
@@ -155,7 +155,7 @@ for version in 4 5; do
 			split_build $compiler -gdwarf-$version && want=$(split_json "$tmp/p") &&
 				want_list=$("$btgen" types -x "$tmp/p" -l 2>&1)
 			if ! split_build $compiler "-gdwarf-$version -gsplit-dwarf -fdebug-types-section" ||
-				! { (cd "$tmp" && timeout 10 $dwp -e p -o p.dwp) 2>&1; } >"$tmp/cc.err" 2>&1; then
+				! { (cd "$tmp" && guard $dwp -e p -o p.dwp) 2>&1; } >"$tmp/cc.err" 2>&1; then
 				skip "$claim" "cannot be made: $(tail -n 1 "$tmp/cc.err")"
 				continue
 			fi

@@ -6,7 +6,7 @@
 
 # The tree that bpftrace parses out of FILE, or its syntax errors.
 tree() {
-	timeout 60 bpftrace -d "$1" 2>&1 |
+	guard bpftrace -d "$1" 2>&1 |
 		sed -n '/syntax error/p; /^AST after: parser/,/^AST after: [^p]/{/^AST/d; /^---/d; /^$/d; /ERROR/,$d; p}'
 }
 

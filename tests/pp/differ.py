@@ -110,7 +110,7 @@ def squeezed(text):
 
 
 def run(command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 def main():

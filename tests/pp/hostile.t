@@ -4,23 +4,21 @@
 
 # 2 GiB is far more than the limits allow
 limit_memory 2097152
-# A busy machine and sanitizers take their time; what hangs takes more.
-seconds=60
 
 # gen PYTHON: writes the template $tmp/t that the expression gives
 gen() { python3 -c "import sys; sys.stdout.write($1)" >"$tmp/t"; }
 
-# refuses CLAIM REGEX: status 1 within seconds, a message that matches and is not endless
+# refuses CLAIM REGEX: status 1, a message that matches and is not endless
 refuses() {
-	timeout "$seconds" "$build/tests/ppcat" -I"$tmp" "$tmp/t" >"$tmp/out" 2>"$tmp/err"
+	guard "$build/tests/ppcat" -I"$tmp" "$tmp/t" >"$tmp/out" 2>"$tmp/err"
 	local status=$?
 	[ $status = 1 ] && grep -qE -- "$2" "$tmp/err" && [ "$(wc -c <"$tmp/err")" -lt 20000 ]
 	tap_result $? "$1" || { echo "#   status $status"; head -c 600 "$tmp/err" | sed 's/^/#   /'; }
 }
 
-# takes CLAIM LAST: status 0 within seconds and this last line
+# takes CLAIM LAST: status 0 and this last line
 takes() {
-	timeout "$seconds" "$build/tests/ppcat" -w "$tmp/t" >"$tmp/out" 2>"$tmp/err"
+	guard "$build/tests/ppcat" -w "$tmp/t" >"$tmp/out" 2>"$tmp/err"
 	local status=$?
 	[ $status = 0 ] && [ "$(grep . "$tmp/out" | tail -n 1)" = "$2" ]
 	tap_result $? "$1" || { echo "#   status $status"; head -c 600 "$tmp/err" | sed 's/^/#   /'; }

@@ -110,7 +110,7 @@ def slow_removal(bed, target, port):
         took = time.monotonic() - begin
         bed.equal([a for a in answers if "error" in a], [], "the namespace is removed")
         perf.terminate()
-        perf.communicate(timeout=60)
+        perf.communicate(timeout=600)
     return took
 
 

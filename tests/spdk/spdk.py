@@ -25,7 +25,7 @@ import time
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SPDK = pathlib.Path(os.environ.get("SPDK", "/nowhere"))
 BUILD = pathlib.Path(os.environ.get("BTGEN_BUILD", TOP / "build"))
-PATIENCE = 120  # seconds that a start may take on a busy machine
+PATIENCE = 600  # seconds: a guard against what hangs, and never a claim
 
 
 def free_port():
@@ -35,12 +35,12 @@ def free_port():
         return str(sock.getsockname()[1])
 
 
-def wait_for(condition, what, seconds=PATIENCE):
+def wait_for(condition, what):
     """Polls until the condition holds."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
-            sys.exit(f"Bail out! {what}: not in {seconds} s")
+            sys.exit(f"Bail out! {what}: not in {PATIENCE} s")
         time.sleep(0.02)
 
 

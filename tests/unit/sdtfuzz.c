@@ -15,7 +15,7 @@
 #include "usdt/sdtarg.h"
 #include "tap.h"
 
-enum { ROUNDS = 6000, SECONDS = 120 };
+enum { ROUNDS = 6000, PATIENCE = 600 };
 
 /** xorshift64*, so that the damage does not depend on the C library. */
 static uint64_t seed = 0x5eed5eed5eed5eed;
@@ -174,7 +174,7 @@ static bool compile(struct strbuf *bytes)
 int main(void)
 {
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	alarm(SECONDS); // a hang ends the test
+	alarm(PATIENCE); // a hang ends the test
 
 	static const struct {
 		bool is64, big;

@@ -21,10 +21,9 @@ trace() {
 	set +m
 }
 
-# wait_for SECONDS COMMAND...
+# wait_for COMMAND...
 wait_for() {
-	local end=$((SECONDS + $1))
-	shift
+	local end=$((SECONDS + 600))
 	until "$@"; do
 		[ $SECONDS -lt $end ] || return 1
 		sleep 0.2
@@ -107,7 +106,7 @@ trace fine -D PERCENTILES=1 -D SPLIT_SIZE=1 nvme-latency.bt
 trace twenty -D CTRL_ID="$twenty" -D INTERVAL=1 nvme-latency.bt
 trace reads -D CTRL_ID="$data" -D NSID=1 -D ADMIN=0 -D OPCODE=2 -D SPLIT_SIZE=1 -D LBS512=1 \
 	-D LAT_MIN_US=100 -D LAT_SHIFT=3 nvme-latency.bt
-if wait_for 400 all_ready; then
+if wait_for all_ready; then
 	say "all traces are ready"
 fi
 say "traffic"
@@ -151,7 +150,7 @@ one=/dev/nvme${data}n1 two=/dev/nvme${data}n2
 	join nqn.2020-01.test:one
 	fabric=$(for d in /sys/class/nvme/nvme*; do grep -q tcp "$d/transport" && echo "${d##*nvme}"; done)
 	echo "fabric=$fabric" >>$results/controllers
-	wait_for 20 test -e /dev/nvme"$fabric"n1
+	wait_for test -e /dev/nvme"$fabric"n1
 	dd if=/dev/nvme"$fabric"n1 of=/dev/null bs=8192 count=3 iflag=direct
 	echo 1 >/sys/class/nvme/nvme"$fabric"/delete_controller
 } >$results/traffic 2>&1

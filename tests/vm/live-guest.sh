@@ -2,9 +2,9 @@
 # The first process of the machine that live.sh starts: runs live tests in the checkout, which is on the disk that is mounted on
 # /mnt. That disk's folder vm has the job (variables of bash) and gets the results: for each test NAME.t the files NAME.out and
 # NAME.err, and its status in NAME.status.
-. /mnt/vm/job # top bpftrace slow limit tests
+. /mnt/vm/job # top bpftrace limit tests
 
-export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 SLOW=$slow
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
 [ -z "$bpftrace" ] || export BTGEN_BPFTRACE=$bpftrace
 mkdir -p /dev/pts /dev/shm "$top"
 mount -t devpts devpts /dev/pts
@@ -30,7 +30,7 @@ for test in $tests; do
 	name=${test##*/}
 	name=${name%.*}
 	[ ! -e "$results/$name.status" ] || continue # of a machine before this one
-	timeout -k 30 $((limit * slow)) bash "$test" >"$results/$name.out" 2>"$results/$name.err" </dev/null
+	timeout -k 30 "$limit" bash "$test" >"$results/$name.out" 2>"$results/$name.err" </dev/null
 	echo $? >"$results/$name.status"
 	echo "guest: $(cut -d ' ' -f 1 /proc/uptime) s: $name: status $(cat "$results/$name.status")"
 	sync

@@ -14,7 +14,7 @@ vm=$top/tests/vm
 	tap_result 1 "a machine can be made"
 	done_testing
 }
-"$vm/boot.sh" "$tmp/vm" 560 2>"$tmp/log" &
+"$vm/boot.sh" "$tmp/vm" 3000 2>"$tmp/log" &
 own $!
 wait $! || {
 	sed 's/^/# /' "$tmp/log" "$tmp/vm/console" | tail -n 30
