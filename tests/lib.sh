@@ -137,8 +137,14 @@ wait_for() {
 # limit_memory KIB: of address space, from here on; sanitizers reserve more than any limit
 limit_memory() { grep -q __asan_init "$btgen" || ulimit -v "$1"; }
 
-# limit_cpu SECONDS: of processor time, from here on; sanitizers take several times as much
-limit_cpu() { if grep -q __asan_init "$btgen"; then ulimit -t $(($1 * 8)); else ulimit -t "$1"; fi; }
+# linear CLAIM STATUS N COMMAND...: what it takes of the processor grows with what it reads, and not with the square (growth.py):
+# {} in it is N, then 4N. What the second one writes is in $tmp/out and $tmp/err.
+linear() {
+	local claim=$1 took
+	took=$(guard python3 "$top/tests/growth.py" "$3" "$2" "$tmp/out" "$tmp/err" "${@:4}")
+	tap_result $? "$claim" || head -n 3 "$tmp/err" | cut -c1-200 | sed 's/^/#   /'
+	echo "#   $took"
+}
 
 # python_with MODULE: a python3 that has it (the distribution's may, where another one comes first in PATH)
 python_with() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Templates far larger or deeper than anyone writes: a program or an error, in seconds of processor time.
+# Templates far larger or deeper than anyone writes: a program or an error, in time that grows with the template, and not with the
+# square of it.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -10,55 +11,54 @@ int main(void) { struct s x = {0}; int e = 1; USDT_PROBE(t, p, &x, e); return 0;
 END
 gcc -g -w -I "$top/include/btgen" -o "$tmp/p" "$tmp/p.c" || exit 1
 
-# gen PYTHON: writes the template $tmp/t.bt that the expression gives
-gen() { python3 -c "import sys; sys.stdout.write($1)" >"$tmp/t.bt"; }
-# soon CLAIM STATUS REGEX: within 10 s of processor time and 2 GiB; REGEX fits the messages
+limit_memory 2097152
+
+# gen NAME PYTHON: writes the template $tmp/NAME.bt that the expression gives
+gen() { python3 -c "import sys; n = int(sys.argv[1]); sys.stdout.write($2)" "${3-0}" >"$tmp/$1.bt"; }
+# grows CLAIM STATUS REGEX N PYTHON: in proportion to n, which is N and 4 N; REGEX fits the messages
+grows() {
+	gen "$4" "$5" "$4"
+	gen $((4 * $4)) "$5" $((4 * $4))
+	linear "$1" "$2" "$4" "$btgen" expand -W no-version --for 0.17 -x "$tmp/p" "$tmp/{}.bt"
+	[ -z "$3" ] || like "$(cat "$tmp/err")" "$3" "... with a message"
+}
+# soon CLAIM STATUS REGEX PYTHON: REGEX fits the messages
 soon() {
-	(limit_memory 2097152 && limit_cpu 10 && exec "$btgen" expand -W no-version --for 0.17 -x "$tmp/p" "$tmp/t.bt") >"$tmp/out" 2>"$tmp/err"
+	gen t "$4"
+	guard "$btgen" expand -W no-version --for 0.17 -x "$tmp/p" "$tmp/t.bt" >"$tmp/out" 2>"$tmp/err"
 	local status=$?
 	[ $status = "$2" ] && grep -qE -- "$3" <(cat "$tmp/err"; echo)
 	tap_result $? "$1" || { echo "#   status $status"; head -n 3 "$tmp/err" | cut -c1-200 | sed 's/^/#   /'; }
 }
 
-gen '"usdt:__EXE__:p /args.e == 1/ { printf(\"%d %d\\n\", ((struct s *)arg0)->a, arg1); }\n" * 5000'
-soon "5000 clauses" 0 ''
-is "$(grep -o 'printf(' "$tmp/out" | wc -l)" 5000 "... are in the program"
-gen '"usdt:__EXE__:p { $x = str(arg0); @[$x] = count(); print($x); printf(\"%d\\n\", arg1); }\n" * 20000'
-soon "20000 clauses that call functions" 0 ''
-gen '"BEGIN { }\n" * 50000'
-soon "50000 times BEGIN, which are one for 0.17" 0 'duplicate clause'
-gen '"BEGIN { " + "".join("$v%d = 1; " % i for i in range(30000)) + "}\n"'
-soon "30000 variables that nobody reads" 0 'set but never read'
-gen '"BEGIN { " + "".join("print(@m%d); " % i for i in range(20000)) + "}\n"'
-soon "20000 maps that nobody sets" 1 'read but never set'
-gen '"".join("macro m%d() { m%d() + m%d() }\n" % (i, i + 1, i + 1) for i in range(2000)) + "usdt:__EXE__:p { @ = m0(); }\n"'
-soon "2000 macros that call the next one twice" 0 ''
-gen '"".join("#pragma option O%d 1 \"help\"\n" % i for i in range(50000)) + "usdt:__EXE__:p { }\n"'
-soon "50000 options" 0 ''
-gen '"#pragma option A 1 \"x\"\n" + "#pragma option A 2 \"x\"\n" + "usdt:__EXE__:p { }\n"'
-soon "an option that is declared twice, differently" 1 't\.bt:2:16: error: option A is redeclared differently'
-gen '"usdt:__EXE__:p { @ = " + "(" * 100000 + "1" + ")" * 100000 + "; }\n"'
-soon "100000 nested parentheses" 1 't\.bt:1:[0-9]+: error: this "\(" is nested too deeply'
-gen '"usdt:__EXE__:p { @ = " + "(" * 400 + "arg1" + ")" * 400 + "; }\n"'
-soon "400 are well" 0 ''
-gen '"usdt:__EXE__:p { $a = arg1; $b = " + "$a ? " * 50000 + "1" + " : 2" * 50000 + "; }\n"'
-soon "50000 choices in each other" 1 't\.bt:1:[0-9]+: error: this expression is nested too deeply'
-gen '"usdt:__EXE__:p { $a = arg1; $b = " + "$a ? 1 : " * 50000 + "2; }\n"'
-soon "50000 choices behind each other" 1 't\.bt:1:[0-9]+: error: this expression is nested too deeply'
-gen '("usdt:__EXE__:p { $a = arg1; " + "$b = " + "$a ? " * 900 + "1; }\n") * 50'
-soon "choices without a second half, for bpftrace to refuse" 0 ''
-gen '"usdt:__EXE__:p { $a = arg1; $b = " + "$a ? 1 : " * 500 + "2; }\n"'
-soon "500 are well" 0 ''
-gen '"usdt:__EXE__:p { @ = ((struct s *)arg0)" + "->n" * 100000 + "->a; }\n"'
-soon "100000 members in a row" 1 't\.bt:1:[0-9]+: error: more than 256 members in a row'
-gen '"usdt:__EXE__:p { @ = ((struct s *)arg0)" + "->n" * 200 + "->a; }\n"'
-soon "200 are well" 0 ''
-gen '"usdt:__EXE__:p { @ = f(" + ", ".join(["int32 < 1"] * 50000) + "); }\n"'
-soon "50000 comparisons that begin like a C++ template" 0 ''
-gen '"".join("usdt:__EXE__:p { print(nosuch%d::X); }\n" % i for i in range(20000))'
-soon "20000 unknown names" 1 'too many errors'
-gen '"/*" + "x" * 1000000 + "*/ usdt:__EXE__:p { }\n"'
-soon "a comment of 1 MB" 0 ''
+grows "clauses" 0 '' 5000 '"usdt:__EXE__:p /args.e == 1/ { printf(\"%d %d\\n\", ((struct s *)arg0)->a, arg1); }\n" * n'
+is "$(grep -o 'printf(' "$tmp/out" | wc -l)" 20000 "... are in the program"
+grows "clauses that call functions" 0 '' 5000 '"usdt:__EXE__:p { $x = str(arg0); @[$x] = count(); print($x); printf(\"%d\\n\", arg1); }\n" * n'
+grows "many times BEGIN, which are one for 0.17" 0 'duplicate clause' 15000 '"BEGIN { }\n" * n'
+grows "variables that nobody reads" 0 'set but never read' 8000 '"BEGIN { " + "".join("$v%d = 1; " % i for i in range(n)) + "}\n"'
+grows "maps that nobody sets" 1 'read but never set' 8000 '"BEGIN { " + "".join("print(@m%d); " % i for i in range(n)) + "}\n"'
+grows "macros that call the next one twice" 0 '' 5000 \
+	'"".join("macro m%d() { m%d() + m%d() }\n" % (i, i + 1, i + 1) for i in range(n)) + "usdt:__EXE__:p { @ = m0(); }\n"'
+grows "options" 0 '' 15000 '"".join("#pragma option O%d 1 \"help\"\n" % i for i in range(n)) + "usdt:__EXE__:p { }\n"'
+soon "an option that is declared twice, differently" 1 't\.bt:2:16: error: option A is redeclared differently' \
+	'"#pragma option A 1 \"x\"\n" + "#pragma option A 2 \"x\"\n" + "usdt:__EXE__:p { }\n"'
+grows "nested parentheses" 1 '\.bt:1:[0-9]+: error: this "\(" is nested too deeply' 200000 \
+	'"usdt:__EXE__:p { @ = " + "(" * n + "1" + ")" * n + "; }\n"'
+soon "400 are well" 0 '' '"usdt:__EXE__:p { @ = " + "(" * 400 + "arg1" + ")" * 400 + "; }\n"'
+grows "choices in each other" 1 '\.bt:1:[0-9]+: error: this expression is nested too deeply' 50000 \
+	'"usdt:__EXE__:p { $a = arg1; $b = " + "$a ? " * n + "1" + " : 2" * n + "; }\n"'
+grows "choices behind each other" 1 '\.bt:1:[0-9]+: error: this expression is nested too deeply' 50000 \
+	'"usdt:__EXE__:p { $a = arg1; $b = " + "$a ? 1 : " * n + "2; }\n"'
+grows "choices without a second half, for bpftrace to refuse" 0 '' 50 \
+	'("usdt:__EXE__:p { $a = arg1; " + "$b = " + "$a ? " * 900 + "1; }\n") * n'
+soon "500 are well" 0 '' '"usdt:__EXE__:p { $a = arg1; $b = " + "$a ? 1 : " * 500 + "2; }\n"'
+grows "members in a row" 1 '\.bt:1:[0-9]+: error: more than 256 members in a row' 100000 \
+	'"usdt:__EXE__:p { @ = ((struct s *)arg0)" + "->n" * n + "->a; }\n"'
+soon "200 are well" 0 '' '"usdt:__EXE__:p { @ = ((struct s *)arg0)" + "->n" * 200 + "->a; }\n"'
+grows "comparisons that begin like a C++ template" 0 '' 15000 \
+	'"usdt:__EXE__:p { @ = f(" + ", ".join(["int32 < 1"] * n) + "); }\n"'
+grows "unknown names" 1 'too many errors' 10000 '"".join("usdt:__EXE__:p { print(nosuch%d::X); }\n" % i for i in range(n))'
+grows "a long comment" 0 '' 4000000 '"/*" + "x" * n + "*/ usdt:__EXE__:p { }\n"'
 # More probes than bpftrace can attach to: each place where sites have the arguments counts for 0.24 and newer.
 python3 - >"$tmp/many.c" <<'END'
 print('#include "usdt.h"\nint main(void) {')

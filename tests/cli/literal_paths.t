@@ -88,10 +88,10 @@ is "$(said -x "$app" -- -odd.bt | sed 's/:1:[0-9]*:/:1:/')" "-odd.bt:1: $no_arg9
 1" "a script whose name begins with - still stands after --"
 # What is said of a file is looked for once: its package is in one of thousands of lists.
 strip -o stripped app
-seq 1000 | sed 's|.*|uprobe:./stripped:none& { }|' >many.bt
-(limit_cpu 5; exec "$btgen" check --json --for 0.27 many.bt) >"$tmp/said" 2>&1
-is "$? $(grep -c '"text": "no function none' "$tmp/said") $(grep -o 'is stripped: functions' "$tmp/said" | wc -l)" "1 1000 1" \
-	"1000 functions that a stripped file lacks: an error for each, and one note, in seconds"
+for n in 1000 4000; do seq $n | sed 's|.*|uprobe:./stripped:none& { }|' >many.$n.bt; done
+linear "4000 functions that a stripped file lacks: time in proportion" 1 1000 "$btgen" check --json --for 0.27 "many.{}.bt"
+is "$(grep -c '"text": "no function none' "$tmp/out") $(grep -o 'is stripped: functions' "$tmp/out" | wc -l)" "4000 1" \
+	"... an error for each, and one note"
 
 # A process: its executable, and the library that has the probe.
 printf '#include <btgen/usdt.h>\nvoid lib_work(int i) { USDT_PROBE(lang, entry, i); }\n' >"$tmp/lib.c"

@@ -210,14 +210,15 @@ cat "$tmp/odd.h" - >"$tmp/ends.s" <<'END'
 	.byte 4, 0
 	.fill 65 << 20, 1, 0
 2:	.section .debug_str,"",@progbits
-	.rept 2000000
+	.rept ENDS
 	.ascii "_s"
 	.endr
 	.byte 0
 END
-gcc -o "$tmp/ends" "$tmp/ends.s" "$tmp/main.c"
-like "$(timeout 10 "$btgen" types -x "$tmp/ends" 'struct simple' 2>&1)" 'did you mean "sample"' "ends of strings cost no more than a name is long"
-rm "$tmp/ends"
+for n in 500000 2000000; do gcc -Wa,--defsym,ENDS=$n -o "$tmp/ends.$n" "$tmp/ends.s" "$tmp/main.c"; done
+linear "ends of strings cost no more than a name is long" 1 500000 "$btgen" types -x "$tmp/ends.{}" 'struct simple'
+like "$(cat "$tmp/err")" 'did you mean "sample"' "... and are no nearer names"
+rm "$tmp"/ends.*
 # ... and in one whose units have to be walked for each name: from the third on all names are known
 cat "$tmp/odd.h" - >"$tmp/walked.s" <<'END'
 	table

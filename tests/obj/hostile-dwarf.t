@@ -90,7 +90,7 @@ for named in True False; do
 		head = struct.pack('<HBBIIIII', 0xeb9f, 1, 0, 24, 0, len(types), len(types), len(names))
 		open(sys.argv[1], 'wb').write(head + types + names)
 	E
-	timeout 10 "$btgen" types --btf "$tmp/deep.btf" L00 >"$tmp/out" 2>"$tmp/err"
+	guard "$btgen" types --btf "$tmp/deep.btf" L00 >"$tmp/out" 2>"$tmp/err"
 	is "$? $(wc -c <"$tmp/out") $(grep -m 1 -o 'corrupt\|unnamed types' "$tmp/err" | wc -l)" "1 0 1" \
 		"types that hold each other 2^40 times are refused (names: $named)"
 done
@@ -116,29 +116,36 @@ _start:	ret
 3:	.byte 3
 	.asciz "AB"
 	.ifdef STRUCTS
-	.rept 100000
+	.rept DEPTH
 	.byte 2
 	.4byte 3b - 0b
 	.endr
-	.fill 100000, 1, 0
+	.fill DEPTH, 1, 0
 	.else
-	.fill 1000000, 1, 4
+	.fill DEPTH, 1, 4
 	.byte 5
 	.asciz "ABCDE"
 	.byte 1
-	.fill 1000000, 1, 0
+	.fill DEPTH, 1, 0
 	.endif
 	.byte 0
 2:
 E
-gcc -nostdlib -static -Wa,--defsym,STRUCTS=1 -o "$tmp/structs" "$tmp/nest.s"
-is "$(timeout 20 "$btgen" types -x "$tmp/structs" 'struct WXYZ' 2>&1) $(timeout 20 "$btgen" types -l -x "$tmp/structs" '*' 2>&1)" \
-	"$tmp/structs: error: no type \"struct WXYZ\" in the debug information struct AB" "100,000 structs inside each other"
-gcc -c -o "$tmp/enums.o" "$tmp/nest.s"
-gcc -nostdlib -static -o "$tmp/enums" "$tmp/enums.o"
+for depth in 25000 100000; do
+	gcc -nostdlib -static -Wa,--defsym,STRUCTS=1,--defsym,DEPTH=$depth -o "$tmp/structs.$depth" "$tmp/nest.s"
+done
+linear "100,000 structs inside each other: a name that none has" 1 25000 "$btgen" types -x "$tmp/structs.{}" 'struct WXYZ'
+is "$(cat "$tmp/err")" "$tmp/structs.100000: error: no type \"struct WXYZ\" in the debug information" "... is not found"
+linear "... and all names" 0 25000 "$btgen" types -l -x "$tmp/structs.{}" '*'
+is "$(cat "$tmp/out")" "struct AB" "... which is one"
+for depth in 250000 1000000; do
+	gcc -c -Wa,--defsym,DEPTH=$depth -o "$tmp/enums.$depth.o" "$tmp/nest.s"
+	gcc -nostdlib -static -o "$tmp/enums.$depth" "$tmp/enums.$depth.o"
+done
 echo 'BEGIN { printf("%d\n", ABCDE); }' >"$tmp/enum.bt"
-for file in enums enums.o; do # an object file is read with libdw
-	is "$(timeout 20 "$btgen" expand -x "$tmp/$file" "$tmp/enum.bt" 2>&1)" "$(cat "$tmp/enum.bt")" "a million enums inside each other: $file"
+for file in 'enums.{}' 'enums.{}.o'; do # an object file is read with libdw
+	linear "a million enums inside each other: $file" 0 250000 "$btgen" expand -x "$tmp/$file" "$tmp/enum.bt"
+	is "$(cat "$tmp/out")" "$(cat "$tmp/enum.bt")" "... the name is not found: $file"
 done
 
 # A chain of more types than are followed, in one file; in the other each is defined differently. The one that the first

@@ -169,7 +169,7 @@ END
 gcc -O1 -g -w -o inferred loop.c
 sed -i '/^#undef/,/^#define/d' loop.c
 touch -d 2001-01-01 loop.c
-like "$(timeout 20 unlisted/btgen probes -v -x inferred)" 'up\(int argc\)' "macros that hold each other without end"
+like "$(guard unlisted/btgen probes -v -x inferred)" 'up\(int argc\)' "macros that hold each other without end"
 
 # Headers of a stranger: what is outside of the folders that the unit knows is not opened, and no header costs much.
 mkdir -p hostile/src outside
@@ -189,7 +189,7 @@ mkfifo hostile/src/fifo.h hostile/src/fifo
 bounded() {
 	cat >hostile/src/inside.h
 	touch -d 2001-01-01 hostile/src/*.[ch]
-	is "$(limit_memory 1000000; timeout 60 unlisted/btgen probes -x inferred 2>&1; echo "status $?")" "hostile:inside($2arg0)
+	is "$(limit_memory 1000000; guard unlisted/btgen probes -x inferred 2>&1; echo "status $?")" "hostile:inside($2arg0)
 hostile:outside(uint64_t arg0)
 status 0" "$1"
 }
@@ -229,19 +229,23 @@ END
 bounded "a header that is too large" "uint64_t " < <(echo '#define INSIDE(n, a) DTRACE_PROBE1(hostile, n, (char *)(a))'; head -c 17000000 /dev/zero)
 
 # Debug information of a stranger: very many files of one name, in as many folders.
-{
-	echo '#include <sys/sdt.h>'
-	for _ in {1..3000}; do printf '#ifdef NEVER\n#include "x.h"\n#endif\n'; done
-	echo 'int main(int argc, char **argv) { DTRACE_PROBE1(files, many, argc); return 0; }'
-} >files.c
-gcc -O1 -g -gdwarf-5 -S files.c
-python3 - <<'END'
-import re
-text = open("files.s").read()
+for n in 6000 24000; do
+	{
+		echo '#include <sys/sdt.h>'
+		for ((i = 0; i < n / 2; i++)); do printf '#ifdef NEVER\n#include "x.h"\n#endif\n'; done
+		echo 'int main(int argc, char **argv) { DTRACE_PROBE1(files, many, argc); return 0; }'
+	} >files.$n.c
+	gcc -O1 -g -gdwarf-5 -S files.$n.c
+	python3 - $n <<'END'
+import re, sys
+name, n = f"files.{sys.argv[1]}.s", int(sys.argv[1])
+text = open(name).read()
 first = 1 + max(int(n) for n in re.findall(r"^\t\.file (\d+) ", text, re.M))
-files = "".join('\t.file %d "/nowhere/%d/x.h"\n' % (first + i, i) for i in range(6000))
-open("files.s", "w").write(text.replace("\t.ident", files + "\t.ident"))
+files = "".join('\t.file %d "/nowhere/%d/x.h"\n' % (first + i, i) for i in range(n))
+open(name, "w").write(text.replace("\t.ident", files + "\t.ident"))
 END
-gcc -o inferred files.s
-is "$(timeout 60 unlisted/btgen probes -x inferred)" "files:many(int argc)" "very many folders"
+	gcc -o inferred.$n files.$n.s
+done
+linear "very many folders: time in proportion" 0 6000 unlisted/btgen probes -x 'inferred.{}'
+is "$(cat "$tmp/out")" "files:many(int argc)" "... and the name"
 done_testing
