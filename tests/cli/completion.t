@@ -120,7 +120,7 @@ listed_in() {
 		skip "names in $1" "no $1"
 		return
 	fi
-	got=$(cd "$tmp/strange" && echo 'bpftrace.sh 1 <LIST>' | timeout 120 "$top/tests/complete.py" "$@" | sed 's/.*<LIST>//')
+	got=$(cd "$tmp/strange" && echo 'bpftrace.sh 1 <LIST>' | guard "$top/tests/complete.py" "$@" | sed 's/.*<LIST>//')
 	is "$(grep -o 'plain\.bt' <<<"$got") $(grep -oE '\\x1b\[2J|[xy]\\x01|\\xe2|\\xc2|Qy\.bt' <<<"$got")" "plain.bt " "$1: a file whose name would drive the terminal is not offered"
 }
 listed_in bash "$tmp/opt/share/bash-completion/completions/btgen"

@@ -102,7 +102,7 @@ mkfifo "$tmp/in"
 "$tmp/main" <"$tmp/in" &
 own $!
 exec 5>"$tmp/in"
-wait_for 20 grep -q liblang "/proc/$!/maps"
+wait_for grep -q liblang "/proc/$!/maps"
 is "$(said -p $! -e "usdt:$tmp/main:lang:entry { }")" "$where:1: error: $tmp/main has no probe lang:entry
 btgen: note: $tmp/liblang.so has it: write usdt:__EXE__:lang:entry, which searches all files of the process
 1" "a probe that a library has, not the executable"

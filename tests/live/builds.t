@@ -145,7 +145,7 @@ traced=$(for process in $(pgrep -P "$live_tracer"); do pgrep -P "$process" -f ' 
 kill -INT "$live_tracer"
 # shellcheck disable=SC2317
 have_ended() { ! ps -o pid= -p "$(paste -sd, <<<"$traced")" >/dev/null; }
-wait_for 60 have_ended
+wait_for have_ended
 while kill -INT "$live_tracer" 2>/dev/null; do :; done
 live_wait
 is "$(wc -l <<<"$traced") $live_rc $(grep -c '^a RUNNING' "$tmp/trace")" "2 0 1" "^C over and over as it ends: status 0, and the events are there"

@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 }
 END
 gcc -O1 -g -I"$top/include" -o "$tmp/server" "$tmp/server.c" || exit 1
-empty() { timeout 60 "$live_sh" -q "$@" 2>&1 | sed 's/process [0-9]*/process N/'; }
+empty() { guard "$live_sh" -q "$@" 2>&1 | sed 's/process [0-9]*/process N/'; }
 advice='process N has forked, and its child is not traced: use --children'
 is "$(empty -c "$tmp/server" -t 'server:*')" "btgen: warning: no events: $advice" "-c of a program whose child has the events: also with -q it says so"
 is "$(empty -c "$tmp/server" -e 'usdt:__EXE__:request { @a = count(); } interval:ms:300 { print(@a); }' | grep warning)" "btgen: warning: $advice" "... of a counter that is 0 as well"
@@ -181,7 +181,7 @@ is "$(pgrep -f '^sleep 77.5$' | wc -l)" 0 "^C ends what the shell has started, t
 
 "$live_sh" -o "$tmp/trace" -c "sh -c '$tmp/one a; exec sleep 77.5'" -e 'usdt:__EXE__:hit { printf("hit\n"); }' >"$tmp/out" 2>"$tmp/messages" &
 own $!
-wait_for 60 grep -q 'still running' "$tmp/messages"
+wait_for grep -q 'still running' "$tmp/messages"
 kill -INT $!
 wait $!
 is "$? $(pgrep -f '^sleep 77.5$' | wc -l) $(cat "$tmp/trace")" "0 0 hit" "... and after the end of the trace, which has succeeded"

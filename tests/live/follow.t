@@ -125,7 +125,7 @@ if command -v setpriv >/dev/null; then
 		their=$!
 		own $their
 		exec 7>"$tmp/their-in"
-		wait_for 10 eval '[ "$(cat /proc/$their/comm)" = "$name" ]'
+		wait_for eval '[ "$(cat /proc/$their/comm)" = "$name" ]'
 	}
 	unmask() {
 		exec 7>&-
@@ -137,20 +137,20 @@ if command -v setpriv >/dev/null; then
 	start build1
 	fire a
 	stop
-	wait_for 10 eval '[ "$(grep -c "waiting for" "$tmp/messages")" = 2 ]'
+	wait_for eval '[ "$(grep -c "waiting for" "$tmp/messages")" = 2 ]'
 	pretend "$tmp/theirs/$name"
 	printf lies >&7
-	ok "--follow: the next process is another user's, which is reported" wait_for 10 grep -q \
+	ok "--follow: the next process is another user's, which is reported" wait_for grep -q \
 		"warning: process $their is not traced: it runs $tmp/theirs/$name as uid 65534, unlike" "$tmp/messages"
 	"$tmp/moved/$name" <"$tmp/in" 7>&- &
 	app=$!
 	own $app
 	exec 9>"$tmp/in"
-	ok "... and waited past; another path is named" wait_for 20 grep -q "attached to $name (PID $app): $tmp/moved/$name\$" "$tmp/messages"
+	ok "... and waited past; another path is named" wait_for grep -q "attached to $name (PID $app): $tmp/moved/$name\$" "$tmp/messages"
 	printf more >&7
 	fire b
 	stop
-	wait_for 10 eval '[ "$(grep -c "waiting for" "$tmp/messages")" = 3 ]'
+	wait_for eval '[ "$(grep -c "waiting for" "$tmp/messages")" = 3 ]'
 	live_wait INT
 	is "$live_rc $(paste -sd, "$tmp/trace")" "0 a RUNNING IDLE,b RUNNING IDLE" \
 		"nothing of it is in the trace"
@@ -158,7 +158,7 @@ if command -v setpriv >/dev/null; then
 
 	begin -w "$name"
 	pretend "$tmp/theirs/$name"
-	ok "-w: the line of a process of another user names path and user" wait_for 20 grep -q \
+	ok "-w: the line of a process of another user names path and user" wait_for grep -q \
 		"attached to $name (PID $their): $tmp/theirs/$name, of uid 65534\$" "$tmp/messages"
 	live_wait INT
 	unmask
@@ -170,7 +170,7 @@ if command -v setpriv >/dev/null; then
 		app=$!
 		own $app
 		exec 9>"$tmp/in"
-		wait_for 10 eval '[ "$(cat /proc/$app/comm)" = "$name" ]'
+		wait_for eval '[ "$(cat /proc/$app/comm)" = "$name" ]'
 		rm -f "$tmp/trace"
 		live_trace -N 1 "$name" -e 'usdt:__EXE__:hit { printf("%c\n", args.r->id); }'
 		printf r >&9

@@ -38,7 +38,7 @@ begin() {
 	begun=$!
 	own $begun
 	eval "exec $3>\"$tmp/$1\""
-	wait_for 20 test -s "$tmp/$1-said"
+	wait_for test -s "$tmp/$1-said"
 }
 resident_of() { # ADDRESS PID: kB of the mapping that begins there
 	awk -v at="^${1#0x}-" '$0 ~ at { on = 1 } on && /^Rss:/ { print $2; exit }' "/proc/$2/smaps"

@@ -86,8 +86,8 @@ trace_ten() {
 	from=$(wc -l <"$tmp/answers")
 	live_trace "$@" || return 1
 	for _ in 1 2 3 4 5 6 7 8 9 10; do live_say x; done
-	wait_for 20 eval '[ "$(wc -l <"$tmp/answers")" = $((from + 10)) ]'
-	wait_for 20 live_still
+	wait_for eval '[ "$(wc -l <"$tmp/answers")" = $((from + 10)) ]'
+	wait_for live_still
 	live_wait INT
 	want=$(tail -n +$((from + 1)) "$tmp/answers" | paste -sd' ')
 }

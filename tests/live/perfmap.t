@@ -143,7 +143,7 @@ chmod 755 "$tmp"
 live_pid=$!
 own $live_pid
 exec 8>"$tmp/in"
-wait_for 10 live_idle
+wait_for live_idle
 map=/tmp/perf-$live_pid.map
 "${stranger[@]}" sh -c "echo '7f0000000000 1000 own_name' >$map"
 fired -t call "$live_pid"

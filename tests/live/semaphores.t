@@ -61,8 +61,8 @@ round() {
 	shift
 	ok "$probe $1 attaches" live_trace "$@" || return
 	printf xxx >&8
-	wait_for 20 eval '[ "$(grep -c ^bad "$tmp/answers")" = $((rounds += 3)) ]'
-	wait_for 20 live_still
+	wait_for eval '[ "$(grep -c ^bad "$tmp/answers")" = $((rounds += 3)) ]'
+	wait_for live_still
 	live_wait INT
 	entered=$(grep "^$probe" "$tmp/answers" | tail -n 3 | awk '{ n += $2 } END { print n }')
 }
@@ -106,7 +106,7 @@ fi
 ok "a trace attaches" live_trace -p "$live_pid" -e 'usdt:__EXE__:prov:each { printf("%d\n", arg0); }'
 kill -KILL $live_tracer
 wait $live_tracer 2>/dev/null
-wait_for 60 eval '[ "$(raised "$live_pid")" = "0 0 0 " ]'
+wait_for eval '[ "$(raised "$live_pid")" = "0 0 0 " ]'
 is "$(raised "$live_pid")" "0 0 0 " "KILL to btgen: the semaphores are down again"
 
 # The kernel refuses the second site of `bad`, by bpftrace alone or by us.

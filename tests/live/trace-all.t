@@ -6,8 +6,6 @@
 . "$(dirname "$0")/../live.sh"
 # shellcheck source=tests/postgresql.sh
 . "$(dirname "$0")/../postgresql.sh"
-# shellcheck disable=SC2034 # read by live.sh: 500 probes take a while, a busy machine three times that
-live_patience=240
 
 # probes PID: PROVIDER:NAME of all that its files have, once for each file
 probes() {

@@ -21,7 +21,7 @@ gcc -g -DV=42 -I"$top/include" -o "$tmp/$name" "$tmp/app.c" && gcc -g -DV=43 -I"
 "$tmp/$name" &
 first=$!
 own $first
-rows=$(APP_PID=$first timeout 1200 python3 "$top/tests/writers.py" "$tmp" live 2>&1)
+rows=$(APP_PID=$first guard python3 "$top/tests/writers.py" "$tmp" live 2>&1)
 is "$? $(grep -v '^ok\|^1\.\.' <<<"$rows")" "0 " "each of the $(grep -c ^ok <<<"$rows") rows of writers.py"
 
 # shellcheck disable=SC2317 # wait_for calls it
@@ -39,8 +39,8 @@ for folder in mine theirs; do
 		"$live_sh" -o "$out" $first $second -e "$script" 2>"$tmp/messages" &
 		live_tracer=$!
 		own $live_tracer
-		wait_for 30 has 42
-		wait_for 30 has 43
+		wait_for has 42
+		wait_for has 43
 		live_wait INT
 		is "$live_rc $(sort -u "$out" | grep -v '^=\|^$' | tr '\n' ' ')" "0 42 43 " "two builds write into $folder${old:+, where a file was}"
 	done
@@ -50,16 +50,16 @@ for folder in mine theirs; do
 	"$live_sh" --follow -w "$name" -o "$out" -e "$script" 2>"$tmp/messages" &
 	live_tracer=$!
 	own $live_tracer
-	wait_for 30 grep -q "waiting for" "$tmp/messages"
+	wait_for grep -q "waiting for" "$tmp/messages"
 	"$tmp/$name" &
 	first=$!
-	wait_for 30 has 42
+	wait_for has 42
 	kill $first
 	wait $first 2>/dev/null
 	"$tmp/other/$name" &
 	second=$!
 	own $second
-	wait_for 30 has 43
+	wait_for has 43
 	live_wait INT
 	is "$live_rc $(sort -u "$out" | tr '\n' ' ')" "0 42 43 " "--follow goes on in the file of $folder"
 	kill $second
@@ -71,7 +71,7 @@ done
 
 # Nobody reads these.
 mkfifo "$tmp/fifo"
-out=$(timeout 60 "$live_sh" --ready-file "$tmp/fifo" -T 1 $first -e "$script" 2>"$tmp/messages")
+out=$(guard "$live_sh" --ready-file "$tmp/fifo" -T 1 $first -e "$script" 2>"$tmp/messages")
 is "$? $(sort -u <<<"$out") $(grep -c "warning: --ready-file: $tmp/fifo is a FIFO that nobody reads" "$tmp/messages")" "0 42 1" "--ready-file: a FIFO that nobody reads is a warning"
 "$live_sh" -o "$tmp/fifo" $first -e "$script" 2>"$tmp/messages" &
 live_tracer=$!

@@ -138,5 +138,5 @@ is "$(limit_memory 1000000; "$btgen" probes -x "$tmp/many" 2>&1)" "$("$btgen" pr
 # An enum of 65535 enumerators that share one name of 6 MB.
 many 'struct.pack("<I", 0) + btf(struct.pack("<III", 1, 19 << 24 | 65535, 4) + 65535 * struct.pack("<III", 3, 1, 0),
 	b"\0E\0" + b"A" * 6000000 + b"\0")'
-like "$(limit_memory 1000000; timeout 20 "$btgen" enums -x "$tmp/many" E 2>&1)" "no debug information" "nor do its names"
+like "$(limit_memory 1000000; guard "$btgen" enums -x "$tmp/many" E 2>&1)" "no debug information" "nor do its names"
 done_testing
