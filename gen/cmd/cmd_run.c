@@ -715,6 +715,7 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct run_options 
 {
 	struct spawned child = {0};
 	struct expansion x = {0};
+	sigset_t ends;
 	int status = CMD_INPUT;
 	bool good = o->command ? start_command(a, d, o, &child, &x) : expand(a, d, o, &x);
 	// Of -t that is the script to go on from.
@@ -743,7 +744,8 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct run_options 
 	series->end.is_gone |=
 	    !good && o->follows && o->req.pids.n &&
 	    (x.proc ? !proc_is_same(x.proc) : !proc_exists(PROCFS, o->req.pids.v[0]));
-	spawn_end(&child);
+	stop_signals(&ends);
+	spawn_end(&child, &ends);
 	expand_close(&x);
 	return status;
 }

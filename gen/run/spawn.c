@@ -18,7 +18,6 @@
 #include <wordexp.h>
 
 #include "process/proc.h"
-#include "run/stop.h"
 
 // The breakpoint that holds the program at its entry point.
 #if defined(__x86_64__)
@@ -398,29 +397,27 @@ static void drop_held(struct spawned *s)
 }
 
 /** Of a command whose program has ended by itself: it goes on, as without us, until ^C. */
-static void wait_for_command(struct spawned *s)
+static void wait_for_command(struct spawned *s, const sigset_t *ends)
 {
 	enum { LOOK_NS = 10000000, SAID_AFTER = 100 };
 	const struct timespec look = {.tv_nsec = LOOK_NS};
-	sigset_t ends;
 	int sig = 0;
-	stop_signals(&ends);
 	for (int i = 0; sig <= 0 && s->target_fd >= 0 && !has_target(s) && has_command(s); i++) {
 		if (i == SAID_AFTER)
 			fprintf(stderr,
 				"btgen: the trace has ended; the command is still running\n");
-		sig = sigtimedwait(&ends, NULL, &look);
+		sig = sigtimedwait(ends, NULL, &look);
 	}
 }
 
-void spawn_end(struct spawned *s)
+void spawn_end(struct spawned *s, const sigset_t *ends)
 {
 	enum { LOOK_US = 10000, MERCY = 200 };
 	if (!s->arena)
 		return;
 	if (s->held)
 		drop_held(s);
-	wait_for_command(s);
+	wait_for_command(s, ends);
 	for (int i = 0; has_command(s) || has_target(s); i++) {
 		if (i == 0)
 			send_all(s, SIGTERM);

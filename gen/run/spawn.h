@@ -15,11 +15,12 @@
  *		...attach to s.target...
  *		spawn_release(&s);
  *	}
- *	spawn_end(&s);
+ *	spawn_end(&s, &ends);
  */
 #ifndef RUN_SPAWN_H
 #define RUN_SPAWN_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "base/arena.h"
@@ -57,7 +58,10 @@ bool spawn_next(struct spawned *s);
 /** It is the one: the others go on by themselves. */
 void spawn_keep(struct spawned *s);
 void spawn_release(struct spawned *s);
-/** Ends the programs if they still run (SIGTERM, after two seconds SIGKILL). */
-void spawn_end(struct spawned *s);
+/**
+ * Ends the programs if they still run (SIGTERM, after two seconds SIGKILL). A command whose program has
+ * ended goes on until it ends, or one of @ends comes, which must be blocked.
+ */
+void spawn_end(struct spawned *s, const sigset_t *ends);
 
 #endif

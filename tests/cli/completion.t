@@ -113,7 +113,7 @@ typed_in zsh "$tmp/opt/share/zsh/site-functions"
 
 # What a terminal gets of strangers' names
 mkdir "$tmp/strange" "$tmp/strange/"$'x\e[2Jfolder'
-touch "$tmp/strange/"{plain,$'x\e[2J',$'x\001',$'x\xe2\x80\xae',$'x\xc2\x9b',$'x\nQy'}.bt
+for name in plain $'x\e[2J' $'x\001' $'x\xe2\x80\xae' $'x\xc2\x9b' $'x\nQy'; do touch "$tmp/strange/$name.bt"; done
 listed_in() {
 	local got
 	if ! command -v "$1" >/dev/null; then
