@@ -193,7 +193,7 @@ live() {
 	else # -c looks for libraries before the program has loaded any
 		: >"$out.trace"
 		echo 'interval:ms:100 { printf("up\n"); }' >>"$out.bt"
-		timeout -k 10 "$PATIENCE" "$bt" -B line "$out.bt" >"$out.trace" 2>"$out.err" </dev/null &
+		timeout "$PATIENCE" "$bt" -B line "$out.bt" >"$out.trace" 2>"$out.err" </dev/null &
 		ticks "$out.trace" 1 $!
 		"./$program" >"$out.ran" 2>/dev/null
 		ticks "$out.trace" $(($(grep -c '^up' "$out.trace") + 2)) $! # the events were printed before

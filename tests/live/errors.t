@@ -131,7 +131,7 @@ BEGIN { printf("x\n"); }
 tracepoint:syscalls:sys_enter_close { @ = count(); }
 E2
 	out=$(unshare -m sh -c 'umount -l /sys/kernel/tracing; umount -l /sys/kernel/debug; exec "$@"' sh \
-		guard "$btgen" run --bpftrace "$bpftrace" "$tmp/script.bt" 2>&1 >/dev/null | grep -v '^umount')
+		timeout $PATIENCE "$btgen" run --bpftrace "$bpftrace" "$tmp/script.bt" 2>&1 >/dev/null | grep -v '^umount')
 	is "$(grep -c error <<<"$out")" 1 'without tracefs there is one error'
 	like "$out" 'error: bpftrace (finds no tracepoints|cannot run a script) because tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing' \
 		'... with the remedy'
