@@ -97,7 +97,7 @@ cat >"$tmp/server.c" <<'END'
 int main(int argc, char **argv)
 {
 	if (argc > 1 || fork() == 0) {
-		sleep(1);
+		sleep(4); // btgen looks for it once a second
 		USDT_PROBE(server, request, argc > 1 && *argv[1] == 'x');
 		return 0;
 	}
