@@ -159,6 +159,16 @@ static void check_word(struct versions *v, const struct node *n)
 		say(v, n->first, w->name, w->since);
 }
 
+/** Could the parser read it? A declaration without a body has nothing to read. */
+static bool is_unread(const struct node *n)
+{
+	static const char *const tags[] = {"struct", "union", "enum", NULL};
+	bool is_declaration =
+	    n->parent && n->parent->kind == NODE_PROGRAM && tok_is_any(n->first, tags);
+	return (n->kind == NODE_OPAQUE && !n->is_changed && !is_declaration) ||
+	       (n->kind == NODE_PREDICATE && n->name);
+}
+
 /**
  * Nothing is adapted in what the parser could not read: no members, arguments or signs. A bpftrace that is newer
  * than the parser may know it.
@@ -166,15 +176,22 @@ static void check_word(struct versions *v, const struct node *n)
 static void check_syntax(struct versions *v, const struct node *n)
 {
 	bool is_newer = v->b->given->version > DIALECT_NEWEST && !v->b->given->is_any_version;
-	if (!n->name || n->is_changed || (n->kind != NODE_OPAQUE && n->kind != NODE_PREDICATE))
+	const struct token *at = n->name;
+	if (!is_unread(n))
 		return;
-	v->good &=
-	    diag_finding(v->b->diag, "syntax", is_newer ? DIAG_WARNING : DIAG_ERROR,
-			 tok_at(n->name), "unexpected '" STR_FMT "'", STR_ARG(n->name->text));
-	if (n->name->bol)
+	if (is_newer && is_new(v, "syntax"))
+		v->good &= diag_finding(v->b->diag, "syntax", DIAG_WARNING, tok_at(n->first),
+					"unknown syntax (btgen knows bpftrace's language up to "
+					"0.%u): passed on unchanged and unchecked",
+					DIALECT_NEWEST);
+	if (is_newer || !at) // what is outside of clauses bpftrace refuses
+		return;
+	v->good &= diag_finding(v->b->diag, "syntax", DIAG_ERROR, tok_at(at),
+				"unexpected '" STR_FMT "'", STR_ARG(at->text));
+	if (at->bol)
 		diag_note(v->b->diag, NULL, "is a ';' missing before it?");
-	else if (is_newer)
-		diag_note(v->b->diag, NULL, "names and types are not adapted in this statement");
+	else if (tok_is(at, "="))
+		diag_note(v->b->diag, NULL, "did you mean '=='?");
 }
 
 static void check_node(struct versions *v, const struct node *n)

@@ -268,30 +268,6 @@ static const struct text *write(struct program_writer *p, const struct written *
 
 // --- the program ---
 
-/** A declaration without a body holds nothing to look into. */
-static bool is_unknown(const struct node *n)
-{
-	static const char *const tags[] = {"struct", "union", "enum", NULL};
-	return n->kind == NODE_OPAQUE && !n->is_changed &&
-	       !(n->parent->kind == NODE_PROGRAM && tok_is_any(n->first, tags));
-}
-
-/**
- * Says once that what a newer bpftrace may take is not understood here; an older one refuses it,
- * and says so itself.
- */
-static void warn_of_opaque(const struct bind *b, struct node *program)
-{
-	const struct node *found =
-	    b->given->version > DIALECT_NEWEST ? node_find(program, is_unknown) : NULL;
-	if (!found)
-		return;
-	diag_warning(b->diag, tok_at(found->first),
-		     "unknown syntax (btgen knows bpftrace's language up to 0.%u): passed on "
-		     "unchanged and unchecked",
-		     DIALECT_NEWEST);
-}
-
 /** Events count while the caller's gate is open (record/shape.h). */
 static void find_gate(const struct bind *b)
 {
@@ -464,7 +440,6 @@ bool emit_program(const struct bind *b)
 	struct emitter *e = &p.e;
 	struct str family = STR(""), begin, end;
 	bool good = true;
-	warn_of_opaque(b, b->found.script.program);
 	find_gate(b);
 	types_begin(e);
 	e->variables = join_variables(b);

@@ -78,8 +78,8 @@ like "$(cat "$tmp/err")" '^btgen: error: maps are assigned to each other across 
 	"beyond what is followed it is an error"
 
 is "$("$btgen" expand --for 0.27 -e '#define N 3
-BEGIN { for ($i : 0..N) { } for ($i : N..$1) { } for ($i : 0..N+1) { } }' 2>&1 | tr -d '\n ')" \
-	'BEGIN{for($i:0..3){}for($i:3..$1){}for($i:0..3+1){}}' "the ends of a range are expanded"
+BEGIN { for ($i : 0..N) { } for ($i : N..$1) { } for ($i : 0..(N+1)) { } }' 2>&1 | tr -d '\n ')" \
+	'BEGIN{for($i:0..3){}for($i:3..$1){}for($i:0..(3+1)){}}' "the ends of a range are expanded"
 is "$("$btgen" expand -e '#define FOO 7
 BEGIN { @FOO = FOO; @x[FOO] = 1; }')" '
 BEGIN { @FOO = 7; @x[7] = 1; }' "a map's name is no macro"
@@ -101,7 +101,7 @@ unknown='struct s; BEGIN { switch pid { 1: print(1) } print(1) print(2); }'
 is "$("$btgen" expand --for 0.28 -e "$unknown" 2>"$tmp/err")" "$unknown" "what is not understood is passed on"
 sed -i '/^btgen: note: bpftrace 0.28 is newer/d' "$tmp/err" # newer.t
 is "$(grep -c . "$tmp/err"),$(head -1 "$tmp/err")" \
-	"3,<command line>:1:19: warning: unknown syntax (btgen knows bpftrace's language up to 0.27): passed on unchanged and unchecked" \
+	"3,<command line>:1:19: warning: unknown syntax (btgen knows bpftrace's language up to 0.27): passed on unchanged and unchecked  [syntax]" \
 	"that is said once"
 printf '#!/bin/sh\n[ "$1" = --version ] && echo bpftrace v0.28.0 || exit 3\n' >"$tmp/bpftrace"
 chmod +x "$tmp/bpftrace"
@@ -112,5 +112,7 @@ if can_trace; then
 else
 	skip_tracing "so it is when it is run"
 fi
-is "$("$btgen" expand --for 0.27 -e "$unknown" 2>&1)" "$unknown" "nor for a bpftrace that refuses it itself"
+is "$("$btgen" expand --for 0.27 -e "$unknown" 2>&1 | grep error)" "<command line>:1:26: error: unexpected 'pid'  [syntax]
+<command line>:1:55: error: unexpected 'print'  [syntax]" "for a bpftrace whose language btgen knows it is an error"
+is "$("$btgen" expand --force --for 0.27 -e "$unknown" 2>/dev/null)" "$unknown" "--force passes it on"
 done_testing

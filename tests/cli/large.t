@@ -49,7 +49,7 @@ grows "choices in each other" 1 '\.bt:1:[0-9]+: error: this expression is nested
 	'"usdt:__EXE__:p { $a = arg1; $b = " + "$a ? " * n + "1" + " : 2" * n + "; }\n"'
 grows "choices behind each other" 1 '\.bt:1:[0-9]+: error: this expression is nested too deeply' 50000 \
 	'"usdt:__EXE__:p { $a = arg1; $b = " + "$a ? 1 : " * n + "2; }\n"'
-grows "choices without a second half, for bpftrace to refuse" 0 '' 50 \
+grows "choices without a second half" 1 "unexpected ';'" 50 \
 	'("usdt:__EXE__:p { $a = arg1; " + "$b = " + "$a ? " * 900 + "1; }\n") * n'
 soon "500 are well" 0 '' '"usdt:__EXE__:p { $a = arg1; $b = " + "$a ? 1 : " * 500 + "2; }\n"'
 grows "members in a row" 1 '\.bt:1:[0-9]+: error: more than 256 members in a row' 100000 \

@@ -118,9 +118,6 @@ refused 1 "Type mismatch for '=='" 'the address of a string that a function retu
 left 'The == operator can not be used on expressions of types int8 \*, string' 'if (args.j->title == "x") { @a = 1; }'
 left '.?break.? (used outside of a loop|statement is not allowed)' 'if (pid == 1) { break; }'
 left 'unroll maximum value is 100' 'unroll (1000) { @a++; }'
-left 'syntax' 'if (pid = 3) { @a = 1; }'
-left 'syntax' 'while (pid = 3) { @a = 1; }'
-refused 1 'syntax' 'an assignment in a predicate' <<<'BEGIN /pid = 3/ { @a = 1; }'
 refused 1 'Invalid (type for predicate|condition): string' 'a string for a predicate' <<<'BEGIN /comm/ { @a = 1; }'
 left 'Invalid condition.*: string' 'if (comm) { @a = 1; }' '[13]' # 0.17 names the clause
 left 'Invalid condition.*: string' '@a = sum(comm ? 1 : 2);'
