@@ -25,9 +25,9 @@ rights() {
 	[ "$(id -u)" = 0 ] || { echo 'not root' && return; }
 	[ -e /proc/self/status ] || { echo '/proc is not mounted' && return; }
 	[ -d $devices ] || { echo '/sys is not mounted' && return; }
+	awk '$3 < 4294967295 { exit 1 }' /proc/self/uid_map || { echo 'root of a user namespace only (a rootless container)' && return; }
 	lacks=$(lacking)
 	[ -z "$lacks" ] || { echo "root lacks $lacks" && return; }
-	awk '$3 < 4294967295 { exit 1 }' /proc/self/uid_map || { echo 'root of a user namespace only (a rootless container)' && return; }
 	[ -e $devices/uprobe ] || { echo 'the kernel has no uprobes (CONFIG_UPROBE_EVENTS)' && return; }
 	! grep -qs '\[confidentiality\]' /sys/kernel/security/lockdown || echo 'kernel lockdown is in confidentiality mode'
 }
