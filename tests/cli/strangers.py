@@ -178,12 +178,13 @@ def as_shell(out):
     """sh reads it, and all that it has of a payload is the file's name, in quotes; the program is a here-document."""
     bad = [] if subprocess.run(["sh", "-n"], input=out, stderr=subprocess.DEVNULL).returncode == 0 else ["no shell script"]
     head, _, rest = out.partition(b"3<<'END-")
-    m = re.match(rb"#!/bin/sh\n# Made by btgen bundle.\nfile=('.*?)\nversion=[0-9.]*\n(.*)", head, re.S)
-    if not m or b"PWN" in m.group(2).replace(m.group(1), b"", 1):  # --builds has it, too
+    m = re.match(rb"#!/bin/sh\n# Made by btgen bundle.\nfile=('.*?)\nshown=('.*?)\nversion=[0-9.]*\n(.*)", head, re.S)
+    if not m or b"PWN" in m.group(3).replace(m.group(2), b"", 1):  # --builds shows it, too
         return bad + ["shell text: %r" % head]
-    p = subprocess.run(["sh", "-c", b"printf %s " + m.group(1)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if not p.stdout.startswith(tmp.encode()) or not p.stdout.endswith((b"/evil", b"/stripped")):
-        bad.append("the file is %r" % p.stdout)
+    for word in m.group(1, 2):
+        p = subprocess.run(["sh", "-c", b"printf %s " + word], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if not p.stdout.startswith(tmp.encode()) or not p.stdout.endswith((b"/evil", b"/stripped")):
+            bad.append("the file is %r" % p.stdout)
     return bad + as_program(rest.split(b"\n", 1)[1])
 
 
