@@ -89,7 +89,7 @@ equal_end() {
 	local name pid equal_asked=0 rc
 	for name in "${!equal_ours[@]}"; do
 		[ $# = 0 ] || continue
-		wait_for bare_idle "${equal_bare[$name]}"
+		wait_for are_idle "${equal_bare[$name]}"
 		kill -INT "${equal_ours[$name]}" "${equal_bare[$name]}" ${equal_json[$name]+"${equal_json[$name]}"}
 	done
 	for name in "${!equal_ours[@]}"; do

@@ -88,12 +88,42 @@ live_round() {
 	printf x >&8
 	live_done
 }
-# live_still: nothing came for a while. At ^C 0.17 throws away what it has not read yet, which btgen says are missing events.
+# live_still: what the program has fired so far is in the trace, or is kept: bpftrace has read it, and btgen waits for more. At ^C
+# 0.17 throws away what it has not read yet, which btgen says are missing events.
 live_still() {
-	local before
+	local before all bpftraces
 	before=$(stat -c %s "$tmp/trace" 2>/dev/null)
+	all=$(family_of "$live_tracer")
+	bpftraces=$(for pid in $all; do grep -qsx btgen "/proc/$pid/comm" || echo "$pid"; done)
+	# shellcheck disable=SC2086
+	are_idle $bpftraces && are_asleep $all && [ "$before" = "$(stat -c %s "$tmp/trace" 2>/dev/null)" ]
+}
+# live_settle: the program has taken what it was told, and waits; what it has fired for that has been read
+live_settle() {
+	wait_for live_idle
+	wait_for live_still
+}
+# family_of PID: it, its children and theirs
+family_of() {
+	local child
+	echo "$1"
+	for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family_of "$child"; done
+}
+# are_asleep PID...: those that are there; one that waits for a processor does not sleep
+are_asleep() {
+	local pid
+	for pid; do ! grep -qs '^State:[[:space:]]*[RD]' "/proc/$pid/status" || return 1; done
+}
+# are_idle PID...: they sleep, and have used no processor time for a while
+are_idle() {
+	local before
+	before=$(times_of "$@")
 	sleep 0.3
-	[ "$before" = "$(stat -c %s "$tmp/trace" 2>/dev/null)" ]
+	are_asleep "$@" && [ "$(times_of "$@")" = "$before" ]
+}
+times_of() {
+	local pid
+	for pid; do sed -nE 's/.*\) . ([^ ]+ ){10}([0-9]+ [0-9]+) .*/\2/p' "/proc/$pid/stat" 2>/dev/null; done
 }
 live_done() {
 	wait_for grep -q 'done' "$tmp/answers"
@@ -115,19 +145,11 @@ bare_start() {
 	own "$live_bare"
 	wait_for eval "grep -qE '^(22|232|281) ' /proc/$live_bare/syscall || ! kill -0 $live_bare 2>/dev/null" # epoll_wait, epoll_pwait
 }
-# bare_idle PID: it has read what there is, or has ended: it sleeps, and has used no processor time for a while
-bare_idle() {
-	local before now
-	before=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) || return 0
-	sleep 0.3
-	now=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) || return 0
-	[[ $now == S\ * ]] && [ "$(cut -d' ' -f12,13 <<<"$now")" = "$(cut -d' ' -f12,13 <<<"$before")" ]
-}
 # bare_end: by ^C, if it has not ended. At ^C 0.17 throws away what it has not read yet, and it misses one that comes while it does
 # not wait for events.
 bare_end() {
 	local n=0
-	wait_for bare_idle "$live_bare"
+	wait_for are_idle "$live_bare"
 	until ! kill -INT "$live_bare" 2>/dev/null || [ $((n += 1)) = 30 ]; do sleep 1; done
 	wait "$live_bare"
 	bare_rc=$?

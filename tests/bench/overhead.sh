@@ -384,7 +384,7 @@ main() {
 	for name; do
 		declare -F "row_$name" >/dev/null || { echo "overhead.sh: no row $name" >&2; exit 2; }
 		printf '%s\n' "$name"
-		timeout 300 "${BASH_SOURCE[0]}" --row "$name" 8>&- || failed=1
+		guard "${BASH_SOURCE[0]}" --row "$name" 8>&- || failed=1
 	done
 	exit $failed
 }

@@ -5,7 +5,7 @@ btgen prints the definition with all it embeds, as gdb (ptype) and pahole print 
 top of each unit, drgn and llvm-dwarfdump find it; readelf prints all there is. A cell is CPU time (user + system, of the whole
 process), how many times btgen's that is, and peak memory. The commands of a row run in turn; medians. One that takes
 longer than a second runs once, and not at all in rows of which there are similar ones; - is also for one that failed. The
-last column is what the project promises, and whether this run keeps it: that takes an idle machine.
+last column is what the project promises, in times of a tool of the same row and in memory, and whether this run keeps it.
 
   BENCH_RUNS=7            rounds
   BENCH_VMLINUX=FILE      a kernel image with debug information (linux-image-*-dbg), as one more input
@@ -27,7 +27,7 @@ walker = os.path.join(folder, "dwwalk")
 cost = os.path.join(folder, "cost")
 drgn_script = os.path.join(folder, "type.py")
 runs = int(os.environ.get("BENCH_RUNS", "7"))
-LIMIT = 100  # seconds for one run of anything
+LIMIT = 600  # seconds: one run of anything that takes longer hangs
 TOOLS = ["libdw walk", "readelf", "gdb ptype", "pahole -C", "llvm-dwarfdump", "drgn"]
 DRGN = """import sys
 try:
@@ -84,8 +84,8 @@ def cell(got, base):
     return "-" if not got else "%.0f (%.1f) %.0f MB" % (got[0], got[0] / base, got[2])
 
 
-def row(label, path, name, slow=True, ratios=None, most=None, memory=None, btf=False):
-    """One line of the table. ratios: tool -> how many times ours its CPU must be; most: ms of CPU; memory: MB."""
+def row(label, path, name, slow=True, ratios=None, memory=None, btf=False):
+    """One line of the table. ratios: tool -> how many times ours its CPU must be; memory: MB."""
     if not path:
         print("%-30s not here" % label)
         return
@@ -110,8 +110,6 @@ def row(label, path, name, slow=True, ratios=None, most=None, memory=None, btf=F
         other = got[1 + TOOLS.index(tool)]
         if other:
             goals.append(verdict(other[0] / own[0] >= least, "1/%g of %s" % (least, tool)))
-    if most:
-        goals.append(verdict(own[0] <= most, "%g ms" % most))
     if memory:
         goals.append(verdict(own[2] <= memory, "%g MB" % memory))
     print_row(label, ["%.1f (%.1f) %.0f MB" % own] + [cell(g, own[0]) for g in got[1:]], ", ".join(goals))
@@ -228,11 +226,11 @@ def kernel_rows(path):
     row("kernel: the last struct", path, struct, False, ratios, memory=40)
     row("kernel: a late struct", path, struct95, False, ratios, memory=40)
     row("kernel: not there", path, "struct no_such_name", False, ratios, memory=40)
-    row("kernel: common", path, "struct list_head", False, most=15, memory=40)
+    row("kernel: common", path, "struct list_head", False, memory=40)
     row("kernel: task_struct", path, "struct task_struct", False, memory=40)
     own = [btgen, "types", "-x", path]
     compare("kernel: with its closure", own + ["struct task_struct"], "printed", own + ["--json", "struct task_struct"],
-            "without what it embeds", lambda a, b: verdict(a[0] - b[0] <= 5, "5 ms more"))
+            "without what it embeds", lambda a, b: verdict(a[0] <= 1.5 * b[0], "half as much again"))
     compare("kernel: all types", own + ["-l"], "btgen", [walker, path, "--all"], "libdw, the same",
             lambda a, b: "(%.1f) " % (b[0] / a[0]) + verdict(b[0] / a[0] >= 2, "1/2 of libdw"))
 
@@ -267,19 +265,19 @@ def main():
     row("C++ program", cxx, "bench5::Late")
     row("  a name that is not there", cxx, "bench::no_such_name", False)
     daemon = make_daemon()
-    row("daemon of 16 MB: common", daemon, "struct s100", most=10)
-    row("  with all it embeds", daemon, "struct all", False, most=10)
-    row("  in the last unit", daemon, "enum kind294", False, most=10)
-    row("  a name that is not there", daemon, "struct no_such_name", False, most=10)
+    row("daemon of 16 MB: common", daemon, "struct s100")
+    row("  with all it embeds", daemon, "struct all", False)
+    row("  in the last unit", daemon, "enum kind294", False)
+    row("  a name that is not there", daemon, "struct no_such_name", False)
     vmlinux = os.environ.get("BENCH_VMLINUX")
     if vmlinux:
         kernel_rows(vmlinux)
     else:
         print("%-30s BENCH_VMLINUX names none" % "kernel image")
     if os.path.exists("/sys/kernel/btf/vmlinux"):
-        row("kernel BTF: common", "vmlinux", "struct list_head", most=10, btf=True)
-        row("kernel BTF: task_struct", "vmlinux", "struct task_struct", most=10, btf=True)
-        row("kernel BTF: not there", "vmlinux", "struct no_such_name", most=10, btf=True)
+        row("kernel BTF: common", "vmlinux", "struct list_head", btf=True)
+        row("kernel BTF: task_struct", "vmlinux", "struct task_struct", btf=True)
+        row("kernel BTF: not there", "vmlinux", "struct no_such_name", btf=True)
     if missed:
         print("%d promises missed in this run" % missed)
 

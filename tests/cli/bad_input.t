@@ -46,11 +46,11 @@ bad 1 "no process has PID $free_pid" "a PID that nobody has" $free_pid "$tmp/goo
 if [ "$(id -u)" = 0 ] && [ -r /proc/2/stat ] && [ ! -e /proc/2/exe ]; then
 	bad 1 "kernel thread" "a kernel thread" 2 "$tmp/good.bt"
 fi
-sh -c 'exec sleep 60' &
+sh -c 'exec sleep 1000' &
 z=$!
 own $z
 # A zombie: a child whose parent (perl) does not wait for it.
-perl -e '$| = 1; my $p = fork // die; exit 0 if !$p; print "$p\n"; sleep 60' >"$tmp/zombie" &
+perl -e '$| = 1; my $p = fork // die; exit 0 if !$p; print "$p\n"; sleep 1000' >"$tmp/zombie" &
 own $!
 wait_for test -s "$tmp/zombie"
 zombie=$(cat "$tmp/zombie")
@@ -183,7 +183,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -p $pid "$tmp/good.bt" 2>&1)
 	is $? 1 "another user's process: exit status 1"
 	like "$out" "no permission to inspect process $pid" "another user's process: the message says so"
-	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 100 &
+	setpriv --reuid 65534 --regid 65534 --clear-groups sleep 1000 &
 	own $!
 	wait_for grep -q sleep "/proc/$!/comm"
 	out=$(setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$tmp/btgen" expand -p $! "$tmp/good.bt" 2>&1)

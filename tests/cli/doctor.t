@@ -289,7 +289,7 @@ like "$(process 0.17.0 $pid)" "^  warning  $tmp/app was replaced after the proce
 	"a program that was built again since"
 start "$tmp/app"
 ${CC:-gcc} -O2 -g -I"$top/include" -o "$tmp/large" "$top/docs/lab/programs/large.c" || exit
-start "$tmp/large" 30
+start "$tmp/large" 1000
 has_moved() { grep -q 'large$' "/proc/$pid/maps" && ! grep -q 'r-xp.*large$' "/proc/$pid/maps"; }
 wait_for has_moved
 like "$(process 0.17.0 $pid)" "^  warning  2 USDT probes of $tmp/large have sites that cannot fire, because the process has moved their code out of the file: look for a program option" \
@@ -297,7 +297,7 @@ like "$(process 0.17.0 $pid)" "^  warning  2 USDT probes of $tmp/large have site
 start "$tmp/app"
 none='has no debug information: names of enums and layouts of structs are unknown'
 like "$(process 0.17.0 $pid)" "^  warning  $tmp/app $none: build it with -g, or install its debug package$" "a program that was stripped"
-start "$(command -v sleep)" 30
+start "$(command -v sleep)" 1000
 exe=$(readlink -f /proc/$pid/exe)
 package=$(dpkg-query -S "$exe" "${exe#/usr}" 2>/dev/null | sed 's/:.*//')
 out=$(process 0.17.0 $pid)
@@ -381,12 +381,12 @@ else
 	is "$(grep -c '^  error' "$tmp/out" | sed 's/^[1-9].*/some/')" some "where they cannot, it does: $why"
 fi
 if unshare -m -p -f true 2>/dev/null; then
-	unshare -m sleep 100 &
+	unshare -m sleep 1000 &
 	own $!
 	wait_for grep -qx sleep /proc/$!/comm
 	like "$(process 0.17.0 $!)" "^  ok       it has its own mount namespace; its files are read there$" "a process in another mount namespace"
 	# unshare ignores SIGTERM, and the first process of a PID namespace all but SIGKILL
-	unshare -p -f sleep 30 2>/dev/null &
+	unshare -p -f sleep 1000 2>/dev/null &
 	child_of() { grep -lE "^PPid:[[:space:]]$1$" /proc/[0-9]*/status 2>/dev/null | grep -oE '[0-9]+'; }
 	wait_for child_of $! >/dev/null
 	pid=$(child_of $!)

@@ -13,7 +13,7 @@ int second(void) { return 2; }
 EOF
 gcc -g -I"$top/include" -o app app.c && cp app other || exit 1
 echo 'usdt:__EXE__:hit { printf("%d\n", args.argc); }' >a.bt
-sleep 100 &
+sleep 1000 &
 pid=$!
 own $pid
 

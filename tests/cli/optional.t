@@ -23,7 +23,7 @@ END
 like "$? $(cat "$tmp/err")" '^1 .*no probe spdk:gone_too' "... and not in the one that includes it"
 
 # sleep has none of its own; the C library has.
-sleep 300 &
+sleep 1000 &
 own $!
 while ! grep -q libc /proc/$!/maps; do :; done
 # noted CLAUSE: how often it is asked whether the program was built with probes

@@ -34,14 +34,14 @@ for pair in "-T --duration" "-N --events" "-f --format"; do
 	is "$("$sh" "${pair#* }" x nvmf.bt 2>&1)" "$("$sh" "${pair% *}" x nvmf.bt 2>&1)" "${pair#* } is read as ${pair% *}"
 done
 
-sleep 100 &
+sleep 1000 &
 pid=$!
 own $pid
 for who in "$pid" "-p $pid" "--pid=$pid" "-p$pid"; do
 	# shellcheck disable=SC2086
 	is "$("$sh" -n $who -e 'BEGIN { print(__PID__); }' 2>/dev/null)" "BEGIN { print($pid); }" "a process: ${who/$pid/PID}"
 done
-sleep 100 &
+sleep 1000 &
 own $!
 both=$("$sh" -n $pid $! files 2>&1)
 like "$both" "$pid.*$!|$!.*$pid" "two processes"

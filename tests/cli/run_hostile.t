@@ -165,7 +165,7 @@ while kill -0 "$OLD" 2>/dev/null; do :; done
 until [ "${new-}" = "$OLD" ]; do # somebody else may fork in between
 	[ -z "${new-}" ] || kill "$new"
 	echo $((OLD - 1)) >/proc/sys/kernel/ns_last_pid
-	sleep 300 & # longer than a busy machine takes to look
+	sleep 1000 &
 	new=$!
 done
 echo "the new one is $new" >&2
@@ -190,7 +190,7 @@ fi
 
 # A target that expands to another program between look-up and attach.
 mkfifo "$tmp/go"
-bash -c 'read -r _ <"$0"; exec sleep 60' "$tmp/go" &
+bash -c 'read -r _ <"$0"; exec sleep 1000' "$tmp/go" &
 target=$!
 own $target
 wait_for grep -q bash "/proc/$target/comm"

@@ -84,9 +84,9 @@ ok 1 - hangs # SKIP REQUIRES sleep 1000; true" "REQUIRES that does not end is no
 printf '%s\n' '#!/bin/bash' '[ "$1" != --version ] || exec echo bpftrace v0.24.0' 'trap "exit 0" INT' 'echo Attached 1 probe >&2' \
 	'while :; do sleep 0.1; done' >bpftrace
 chmod +x bpftrace
-sleep 100 &
+sleep 1000 &
 own $!
-printf '%s\n' 'NAME another user' "PROCESS $!" 'PROG BEGIN { }' 'AFTER exec setpriv --reuid 65534 --clear-groups true' 'TIMEOUT 20' \
+printf '%s\n' 'NAME another user' "PROCESS $!" 'PROG BEGIN { }' 'AFTER exec setpriv --reuid 65534 --clear-groups true' 'TIMEOUT 600' \
 	'EXPECT_NONE x' >app.cases
 if ! can_trace; then
 	skip_tracing "AFTER of another user"

@@ -128,7 +128,8 @@ is "$(semaphores)" "0 0 0 " "the semaphores are down again"
 ok "--keep of two builds attaches" live_trace --keep 60s "$name" -e "$script"
 printf a >&"${in[1]}"
 printf b >&"${in[3]}"
-sleep 1
+wait_for are_idle "${pid[1]}" "${pid[3]}"
+wait_for live_still
 kill -USR1 "$live_tracer"
 wait_for eval '[ "$(grep -c "SIGUSR1" "$tmp/trace")" = 2 ]'
 is "$(sed "s/ ${pid[1]}\$/ P1/; s/ ${pid[3]}\$/ P3/" "$tmp/trace" | grep -v '^==> svc' | sort | uniq -c | sed 's/^ *//')" "2 ==> SIGUSR1 <==

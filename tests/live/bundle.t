@@ -115,7 +115,7 @@ if readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk'; then
 	live_say start
 	cat "$targets/tour.txt" >&8
 	# bpftrace finds no function's name in a process that has ended.
-	for pid in "$live_pid" "$live_bare"; do wait_for bare_idle "$pid"; done
+	wait_for are_idle "$live_pid" "$live_bare"
 	wait_for live_still
 	live_quit
 	same nvmf.bt

@@ -23,7 +23,7 @@ has_moved() { ! grep -q "r-xp .*$1\$" "/proc/$pid/maps"; }
 
 # --- code on large pages
 gcc -O2 -g -I"$top/include" -o "$tmp/large" "$top/docs/lab/programs/large.c" || exit 1
-start "$tmp/large" 30
+start "$tmp/large" 1000
 wait_for has_moved "$tmp/large"
 probe='usdt:__EXE__:large:tick { @ = count(); }'
 is "$(check $pid "$probe")" \
@@ -145,34 +145,34 @@ interpreter() {
 function='{ @ = count(); }'
 
 php=$(command -v php8.2 || command -v php)
-if interpreter php "$php" -r 'sleep(30);'; then
+if interpreter php "$php" -r 'sleep(1000);'; then
 	is "$(check $pid "usdt:__EXE__:php:function__entry $function usdt:__EXE__:php:execute__entry $function")" \
 		"<command line>:1:1: warning: php:function__entry does not fire: it fires only with USE_ZEND_DTRACE=1 in the environment of PHP  [switch]
 btgen: note: PHP reads USE_ZEND_DTRACE=1 when it starts: restart it" "PHP without its variable, said once"
 	is "$(check $pid "usdt:__EXE__:php:request__startup $function usdt:__EXE__:php:* $function")" "" "what fires all the same"
 	is "$(check $pid "#pragma optional
 usdt:__EXE__:php:function__entry $function usdt:__EXE__:php:request__startup $function")" "" "what a script can do without"
-	USE_ZEND_DTRACE=0 interpreter php "$php" -r 'sleep(30);'
+	USE_ZEND_DTRACE=0 interpreter php "$php" -r 'sleep(1000);'
 	like "$(check $pid "usdt:__EXE__:php:function__* $function")" 'function__[a-z]* does not fire' "or with 0 in it"
-	USE_ZEND_DTRACE=1 interpreter php "$php" -r 'sleep(30);'
+	USE_ZEND_DTRACE=1 interpreter php "$php" -r 'sleep(1000);'
 	is "$(check $pid "usdt:__EXE__:php:function__entry $function")" "" "PHP with it"
 else
 	skip "PHP" "no PHP that was built with probes"
 fi
 
-if interpreter python /usr/bin/python3.11 -c 'import time; time.sleep(30)'; then
+if interpreter python /usr/bin/python3.11 -c 'import time; time.sleep(1000)'; then
 	is "$(check $pid "usdt:__EXE__:python:function__entry $function")" \
 		"<command line>:1:1: warning: python:function__entry may not fire: it fires only in Python 3.11 while the program has a profile function, or python:line is traced  [switch]
 btgen: note: sys.setprofile(slice) in its first line is one" "Python 3.11"
 	is "$(check $pid "usdt:__EXE__:python:gc__start $function")" "" "whose other probes always fire"
 	is "$(check $pid "usdt:__EXE__:python:function__entry $function usdt:__EXE__:python:line { }")" "" "and these with python:line"
-	interpreter python /usr/bin/python3.11 -c 'import sys, time; sys.setprofile(slice); time.sleep(30)'
+	interpreter python /usr/bin/python3.11 -c 'import sys, time; sys.setprofile(slice); time.sleep(1000)'
 	is "$(check $pid "usdt:__EXE__:python:function__entry $function")" "" "or with a profile function"
 else
 	skip "Python" "no Python 3.11 that was built with probes"
 fi
 
-if interpreter ruby ruby -e 'sleep 30'; then
+if interpreter ruby ruby -e 'sleep 1000'; then
 	like "$(check $pid "usdt:__EXE__:ruby:method__entry $function")" \
 		'ruby:method__entry may not fire: it fires only in Ruby 3 while the program has a trace point  \[switch\]' "Ruby 3"
 	is "$(check $pid "usdt:__EXE__:ruby:gc__mark__begin $function")" "" "whose other probes always fire"
@@ -181,7 +181,7 @@ else
 fi
 
 cat >"$tmp/Wait.java" <<'E'
-class Wait { public static void main(String[] a) throws Exception { Thread.sleep(60000); } }
+class Wait { public static void main(String[] a) throws Exception { Thread.sleep(1000000); } }
 E
 # java_waits OPTION...: a virtual machine that waits
 java_waits() {

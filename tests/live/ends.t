@@ -184,7 +184,7 @@ is "$live_rc" 0 "without --strict they are status 0"
 unset BPFTRACE_PERF_RB_PAGES
 live_trace --strict "$live_pid" -t hit
 printf A >&8
-sleep 0.2
+live_settle
 live_wait INT
 is "$live_rc $(grep -c test:hit "$tmp/trace")" "0 1" "--strict without lost events: status 0"
 

@@ -88,7 +88,7 @@ like "$(cat "$tmp/trace")" '^@us: count [0-9]{2}' "--latency: it times turns"
 unlike "$(cat "$tmp/trace")" unpaired "... and each start has its end, and each end its start"
 live_trace "$live_pid" --latency op:begun op:ended
 live_say beb # a whole one, and half of one
-sleep 0.3
+live_settle
 live_wait INT
 like "$(cat "$tmp/trace")" '^@us: count 1,' "--latency: one that has ended is counted"
 is "$(grep -c '^btgen: 1 operation still in progress at the end of the trace is not counted$' "$tmp/messages")" 1 "one that has not is said to be under way"

@@ -28,14 +28,19 @@ int main(void)
 }
 END
 gcc -O2 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
-printf 'usdt:__EXE__:app:hit { printf("hit %%d of a line with some more text in it\\n", args.hits); }\n' >"$tmp/hit.bt"
+printf 'usdt:__EXE__:app:hit { printf("hit %%d of a line with some more text in it %%d\\n", args.hits, nsecs / 1000000); }\n' >"$tmp/hit.bt"
 
-# hits N US: they have been fired, and what keeps up has read them
+# hits N US: they have been fired, and read by what keeps them
 hits() {
 	: >"$tmp/answers"
 	live_say "$*"
 	wait_for grep -q "done" "$tmp/answers"
-	sleep 1
+	wait_for live_still
+}
+# say WORD...: to a program that does not answer
+say() {
+	live_say "$@"
+	live_settle
 }
 # numbers FILE: of its hits
 numbers() { sed -n 's/^hit \([0-9]*\) of a line.*/\1/p' "$1"; }
@@ -44,6 +49,8 @@ is_tail() {
 	numbers "$1" >"$tmp/kept-numbers"
 	[ -s "$tmp/kept-numbers" ] && numbers "$tmp/full" | tail -n "$(wc -l <"$tmp/kept-numbers")" | cmp -s - "$tmp/kept-numbers"
 }
+# uptime_ms: of the clock that nsecs has
+uptime_ms() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
 # dropped: that messages speak of, in all
 dropped() { sed -n 's/.*: lines written: .*, older ones dropped: \([0-9]*\)$/\1/p' "$tmp/messages" | awk '{ n += $1 } END { print n + 0 }'; }
 
@@ -54,16 +61,18 @@ own $full
 ok "a trace that prints everything attaches" wait_for test -s "$tmp/full-ready"
 ok "--keep attaches" live_trace --keep 2s "$live_pid" "$tmp/hit.bt"
 hits 1000 1000
-sleep 2
+sleep 2.5 # more than is kept, and a block
 hits 1000 500
 is "$(wc -c <"$tmp/trace")" 0 "nothing is printed while nothing is wanted"
 kill -USR1 "$live_tracer"
 ok "SIGUSR1 has it printed" wait_for test -s "$tmp/trace"
+printed=$(uptime_ms)
 wait_for live_still
 is "$(head -n 1 "$tmp/trace")" "==> SIGUSR1 <==" "behind a line that says why"
 ok "they are the last lines of the trace that prints everything" is_tail "$tmp/trace"
 n=$(numbers "$tmp/trace" | wc -l)
-ok "of all the time that was asked for, and no more than a block before" test "$n" -ge 500 -a "$n" -le 1200
+recent=$(awk -v from=$((printed - 2000)) '/^hit/ && $NF >= from' "$tmp/full" | wc -l)
+ok "of all the time that was asked for, and no more than a block before: $n, $recent in these 2 s" test "$n" -ge "$recent" -a "$n" -le 1000
 is "$((n + $(dropped)))" 2000 "what was printed and what was dropped are all there was"
 cp "$tmp/trace" "$tmp/first"
 hits 100 0
@@ -97,8 +106,11 @@ printf 'usdt:__EXE__:app:hit { printf("hit %%d %s\\n", args.hits); }\n' "$long" 
 ok "--keep of an hour in 32 MB attaches" live_trace --keep 1h,32M --max-cost none "$live_pid" "$tmp/long.bt"
 kb() { awk -v key="$1:" '$1 == key { print $2 }' "/proc/$live_tracer/status"; }
 before=$(kb VmRSS)
-hits 50000 30
-grown=$(($(kb VmHWM) - before))
+for _ in {1..10}; do # a busy machine may lose some
+	hits 50000 30
+	grown=$(($(kb VmHWM) - before))
+	[ $grown -lt $((32768 * 9 / 10)) ] || break
+done
 live_wait INT
 printf '# %s kB more resident than before\n' "$grown"
 if grep -q __asan_init "$btgen"; then
@@ -149,14 +161,12 @@ END
 triggered() {
 	live_start "$tmp/two"
 	ok "$1: --trigger attaches" live_trace --keep 60s "$live_pid" "$@"
-	live_say step step
-	sleep 0.5
+	say step step
 	is "$(wc -c <"$tmp/trace")" 0 "$1: steps print nothing"
 	live_say error
 	wait_for test -s "$tmp/trace"
 	wait_for live_still
-	live_say step
-	sleep 0.5
+	say step
 	live_quit
 	live_wait
 }
@@ -196,29 +206,27 @@ int main(void)
 }
 END
 gcc -O2 -g -I"$top/include" -o "$tmp/work" "$tmp/work.c" || exit 1
-# jobs ARG...: one of 1 ms, one of 200 ms, another of 1 ms
+# jobs ARG...: one of 1 ms, one of 2 s, another of 1 ms
 jobs() {
 	live_start "$tmp/work"
 	ok "$*: latency attaches" live_trace --keep 60s -f json "$live_pid" "$@"
-	live_say 1
-	sleep 0.5
+	say 1
 	is "$(wc -c <"$tmp/trace")" 0 "$*: a short one prints nothing"
-	live_say 200
+	live_say 2000
 	wait_for test -s "$tmp/trace"
 	wait_for live_still
-	live_say 1
-	sleep 0.5
+	say 1
 	live_quit
 	live_wait
 }
 # said: the probes in the trace, each with its number, and why they were printed, without the time
 said() { jq -r '(.capture.trigger // empty), (select(.fields) | "\(.probe) \(.fields.n)")' "$tmp/trace" | sed 's/[0-9.]* ms$/MS/; s/^work://' | tr '\n' ,; }
-jobs --trigger 'latency>100ms' -t 'work:*'
+jobs --trigger 'latency>1000ms' -t 'work:*'
 is "$(said)" "job took MS,job_start 0,job_done 0,job_start 1,job_done 1,end of the trace,job_start 2,job_done 2," "a pair of probes that took longer has it printed"
 ms=$(jq -r '.capture.trigger // empty' "$tmp/trace" | sed -n 's/^job took \([0-9]*\).* ms$/\1/p')
-ok "with the time that it took" test "${ms:-0}" -ge 199 -a "${ms:-0}" -lt 1000
+ok "with the time that it took" test "${ms:-0}" -ge 1999 -a "${ms:-0}" -lt 600000
 cat >"$tmp/track.bt" <<'END'
-#pragma trigger latency > 0.1s
+#pragma trigger latency > 1.5s
 #pragma track job_start by "jobs" begin "number \"{n}\""
 #pragma track job_done by "jobs" end
 usdt:__EXE__:work:job_start { printf("%d begins\n", args.n); }
@@ -233,8 +241,7 @@ for wrong in 'latency>' 'latency>50' 'latency>x ms' 'latency > 50m'; do
 done
 like "$("$live_sh" --keep 60s --trigger 'latency>50ms' "$live_pid" -t 'work:*' 2>&1)" "error: the trigger 'latency' needs -f json" "and text is"
 ok "a trigger that no pair can have attaches" live_trace --keep 60s -f json --trigger 'latency>50ms' "$live_pid" -t work:job_start
-live_say 1
-sleep 0.3
+say 1
 live_wait INT
 like "$(cat "$tmp/messages")" 'warning: --trigger latency: nothing was measured: no pair of probes, no #pragma track' "and says at the end that it could not"
 live_quit
@@ -242,18 +249,17 @@ live_quit
 # --- a service that is started again ---
 
 ok "--keep --follow attaches" eval 'live_start "$tmp/two" && live_trace --keep 60s --follow "$live_pid" "$tmp/two.bt"'
-live_say step error
+say step error
 live_quit
 wait_for grep -q "waiting for two" "$tmp/messages"
 is "$(cat "$tmp/trace")" "==> end of the trace <==
 step 0
 error 1" "--follow: the end of the process has what was kept printed"
 kill -USR1 "$live_tracer"
-sleep 0.2
+wait_for eval '! grep -qsE "^(SigPnd|ShdPnd):.*[1-9a-f]" /proc/$live_tracer/status' # it has taken it
 live_start "$tmp/two"
 wait_for eval '[ "$(grep -c "attached to" "$tmp/messages")" = 2 ]'
-live_say step
-sleep 0.5
+say step
 kill -USR1 "$live_tracer"
 wait_for grep -q "SIGUSR1" "$tmp/trace"
 live_wait INT

@@ -16,7 +16,7 @@ static void obey(char c, char **argv, struct pollfd *in)
 	if (c == 'x')
 		execv(argv[0], argv);
 	if (c == 'o')
-		execlp("sleep", "sleep", "60", (char *)0);
+		execlp("sleep", "sleep", "1000", (char *)0);
 	if (c == 'n')
 		prctl(PR_SET_NAME, "another name");
 	if (c == 'f' && fork() == 0) {

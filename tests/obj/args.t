@@ -100,7 +100,8 @@ like "$(cat "$tmp/out")" '^    ADDR  note\(\), inlined into main\(\)  all.c:8  f
 	"a site names its function, where that is inlined, and its line"
 like "$(cat "$tmp/out")" '^    semaphore ADDR$' "a semaphore is there"
 
-"$tmp/all" < <(sleep 20) >"$tmp/up" &
+mkfifo "$tmp/held"
+"$tmp/all" <>"$tmp/held" >"$tmp/up" &
 pid=$!
 own $pid
 wait_for grep -q up "$tmp/up"

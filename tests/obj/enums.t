@@ -155,7 +155,7 @@ is $? 2 "no names is a mistake in the command line"
 make -s -C "$top" BUILD="$build" gen-enums EXE="$tmp/a" CONF="$tmp/conf" OUT="$tmp/made.bt" >/dev/null 2>&1
 ok "make gen-enums writes the same file" cmp "$tmp/made.bt" "$tmp/out.bt"
 
-sleep 60 &
+sleep 1000 &
 own $!
 like "$("$btgen" enums -p $! plain 2>&1)" 'plain' "-p looks into a process"
 

@@ -343,7 +343,7 @@ int main(void) {
 	USDT_PROBE(m, main_, 1);
 	one(1, (struct odd *)b);
 	two(2, (struct odd *)b);
-	sleep(60);
+	sleep(1000);
 	return 0;
 }
 END
@@ -394,7 +394,7 @@ int three(void);
 int main(void) {
 	USDT_PROBE(m, outer, &file_box);
 	three();
-	sleep(60);
+	sleep(1000);
 	return 0;
 }
 END

@@ -113,11 +113,11 @@ static void test_deleted(void)
 	ok(system(cmd) == 0, "sleep can be copied to a name with a newline");
 	pid_t child = fork();
 	if (child == 0) {
-		execl(path, "sleep", "60", (char *)NULL);
+		execl(path, "sleep", "1000", (char *)NULL);
 		_exit(127);
 	}
 	struct proc *p = NULL;
-	for (int i = 0; i < 200; i++) { // until the exec has happened
+	for (int i = 0; i < 60000; i++) { // until the exec has happened
 		p = try("/proc", child);
 		if (p && !str_eqz(p->comm, "proc.t"))
 			break;
