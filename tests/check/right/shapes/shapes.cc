@@ -61,7 +61,7 @@ int main()
 	b.corner = {1, 2};
 	b.layer = -3;
 	b.below = nullptr;
-	puts("ready");
+	puts("ready"), fflush(stdout);
 	for (int i = 1; fgets(line, sizeof(line), stdin); i++) {
 		b.moved(i, -i, draw::fit::barely);
 		draw::show(b, line);
