@@ -3,7 +3,7 @@
 # Needs what tests/fleet/report.t does, and a PostgreSQL server.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-live_partly=yes # not yet
+export live_partly=yes # not yet
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/live.sh"
 # shellcheck source=tests/postgresql.sh

@@ -3,7 +3,7 @@
 # happened, CTF that other readers read, and nothing that a program or a file contains ends it or is more than text.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-live_partly=yes
+export live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
 export PYTHONDONTWRITEBYTECODE=1 TZ=UTC BABELTRACE_PLUGIN_PATH=$top/scripts/babeltrace

@@ -2,7 +2,7 @@
 # btgen-report: a capture as one page. What is on it, seen in a real browser; the records are the oracle.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-live_partly=yes
+export live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
 report=$top/scripts/btgen-report

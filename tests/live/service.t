@@ -2,7 +2,7 @@
 # docs/service.md: systemd knows its unit, and its command does what the page says when it is run as systemd runs it.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-live_partly=yes
+export live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
 page=$top/docs/service.md

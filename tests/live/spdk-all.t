@@ -2,7 +2,7 @@
 # spdk.bt: every event of nvmf_tgt's 50 probes once, with the values that it logged.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-live_partly=yes
+export live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
 readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk' || skip_all "built with --without-usdt"

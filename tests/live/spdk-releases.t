@@ -2,7 +2,7 @@
 # nvmf_tgt with the probes of several releases of SPDK: their signatures, and what the scripts print, are right in each.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-live_partly=yes
+export live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
 echo '#include <sys/sdt.h>' | "${CC:-gcc}" -E -xc - >/dev/null 2>&1 || skip_all "no <sys/sdt.h> (systemtap-sdt-dev)"
