@@ -61,7 +61,8 @@ round() {
 	shift
 	ok "$probe $1 attaches" live_trace "$@" || return
 	printf xxx >&8
-	wait_for eval '[ "$(grep -c ^bad "$tmp/answers")" = $((rounds += 3)) ]'
+	rounds=$((rounds + 3))
+	wait_for eval '[ "$(grep -c ^bad "$tmp/answers")" = "$rounds" ]'
 	wait_for live_still
 	live_wait INT
 	entered=$(grep "^$probe" "$tmp/answers" | tail -n 3 | awk '{ n += $2 } END { print n }')
