@@ -179,10 +179,10 @@ unlike "$("$live_sh" -c "timeout 9 $tmp/one a" -e 'usdt:__EXE__:hit { prin' 2>&1
 # Neither has main(): btgen waits for what the shell starts next. Background jobs of bash ignore SIGINT.
 env --default-signal=INT "$live_sh" -q -c "sh -c 'sleep 4077.$$; echo last'" -e 'uprobe:__EXE__:main { printf("main\n"); }' >"$tmp/out" 2>&1 &
 own $!
-wait_for pgrep -f '^sleep 4077.$$$' >/dev/null
+wait_for pgrep -fx "sleep 4077.$$" >/dev/null
 kill -INT $!
 wait $!
-ok "^C ends what the shell has started, too" wait_for eval '! pgrep -f "^sleep 4077.$$$" >/dev/null'
+ok "^C ends what the shell has started, too" wait_for eval "! pgrep -fx 'sleep 4077.$$' >/dev/null"
 
 "$live_sh" -o "$tmp/trace" -c "sh -c '$tmp/one a; exec sleep 77.5'" -e 'usdt:__EXE__:hit { printf("hit\n"); }' >"$tmp/out" 2>"$tmp/messages" &
 own $!
