@@ -5,7 +5,7 @@
 #   tests/tracing.sh --rights     only what can be known before bpftrace is installed
 #
 # What keeps all tests alike from tracing is asked here, once for each run of prove.sh. btgen is not asked, for it is under test:
-# tests/cli/tracing.t compares `btgen doctor`.
+# tests/cli/doctor.t compares it with `btgen doctor`.
 set -euo pipefail
 
 # has N: this process's capability of that number (linux/capability.h)
