@@ -22,5 +22,10 @@ static inline unsigned long clock_ms(void)
 int64_t clock_namespace_offset(void);
 /** What nsecs of a probe is now, in ns: the host's CLOCK_BOOTTIME, in a time namespace, too. */
 int64_t clock_of_probes(void);
+/**
+ * CLOCK_REALTIME - that, in ns. Of several pairs the one that was read in the shortest time: on a busy machine
+ * another process may run for 20 ms between the two.
+ */
+int64_t clock_offset_of_probes(void);
 
 #endif

@@ -106,12 +106,6 @@ static void note_others(struct diag *d, const struct expansion *x, size_t n)
 			  file);
 }
 
-/** CLOCK_REALTIME - the clock of nsecs, in ns: that of all versions goes on while the machine sleeps. */
-static int64_t clock_offset(void)
-{
-	return clock_ns(CLOCK_REALTIME) - clock_of_probes();
-}
-
 /** "usdt:app:query", "uprobe:main", "interval:s:1": an attach point without its file. */
 static struct str name_of(struct arena *a, const struct script_attach *at)
 {
@@ -501,7 +495,7 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	how.render =
 	    (struct render){.names = names,
 			    .longest = limit ? limit - 1 : 0,
-			    .offset = clock_offset(),
+			    .offset = clock_offset_of_probes(),
 			    .is_for_terminal = !how.json && output_is_terminal(cfg->out_path),
 			    .texts = texts};
 	if (!cfg->proc && cfg->resident && has_own_pids(a, version))

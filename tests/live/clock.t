@@ -34,11 +34,12 @@ inside() {
 times() {
 	: >"$tmp/dates"
 	live_trace -N 3 "$@" "$live_pid" || return
-	local n
+	local n before
 	for n in 1 2 3; do
+		before=$(wc -l <"$tmp/answers")
 		date +%s.%N >>"$tmp/dates"
 		live_say x
-		sleep 0.1
+		wait_for eval '[ "$(wc -l <"$tmp/answers")" -gt "$before" ]'
 		date +%s.%N >>"$tmp/dates"
 	done
 	live_wait
