@@ -553,7 +553,7 @@ static const struct text *emit_length(struct emitter *e, const struct node *n, c
 	if (is_cut)
 		t = made(e, n, "(%n & %u)", t, (uint64_t)INT32_MAX);
 	bool is_refused = node_is(n, NODE_UNARY, "-") && n->child->kind == NODE_NUMBER;
-	if (!counts_end || is_refused)
+	if (!counts_end || is_refused || (n->expr && n->expr->kind == EXPR_TEXT))
 		return t;
 	return n->kind == NODE_NUMBER && str_to_u64(node_text(n), &value)
 		   ? made(e, n, "%u", value + 1)

@@ -47,7 +47,7 @@ tiny	printf("tiny %ld\n", R->tiny);
 big	printf("big %lu\n", R->big);
 below	printf("below %d\n", R->delta < 0 ? 1 : 0);
 name	printf("name %s\n", str(R->name));
-cut	printf("cut %s\n", str(R->name, 4 + CUT));
+cut	printf("cut %s\n", str(R->name, 4));
 color	printf("color %s\n", enum_name(color, R->color));
 same	printf("same %d\n", R->color == BLUE ? 1 : 0);
 row	printf("row %ld\n", R->row[2]);
@@ -104,7 +104,7 @@ program() {
 		n=$((n + 1))
 		case $op in name | cut | color | string | key) n=5 ;; esac
 		if [ $n -ge 5 ]; then
-			echo "usdt:__EXE__:lang:ev { $1 ${body//CUT/$((version >= 23))} $3 }"
+			echo "usdt:__EXE__:lang:ev { $1 $body $3 }"
 			body='' n=0
 		fi
 	done <<<"$ops"
