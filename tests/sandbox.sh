@@ -46,6 +46,7 @@ main() {
 		exit 0
 	}
 	copy=$(mktemp -d "${TMPDIR:-/tmp}/btgen-sandbox.XXXXXX")
+	chmod 755 "$copy" # tests run btgen as other users
 	trap cleanup EXIT
 	trap 'exit 1' INT TERM HUP
 	git clone -q "$top" "$copy"
