@@ -17,4 +17,5 @@ int main(int n, char **v)
 END
 gcc -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
 chmod 755 "$tmp" # another user's rows
+can_trace || : # btgen test skips its case elsewhere
 guard python3 "$top/tests/writers.py" "$tmp" files "$@"
