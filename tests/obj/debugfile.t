@@ -168,7 +168,8 @@ in_container() { # SCRIPT: makes files in $tmp/root, which then is the / of $con
 	python3 "$tmp/container.py" "$tmp/root" "cd '$tmp/root' && mkdir -p usr/lib && cp '$tmp/c/prog' . && $1" 2>"$tmp/err" &
 	container=$!
 	own $container
-	wait_for grep -qs '^prog$' "/proc/$container/comm"
+	wait_for eval 'grep -qs "^prog\$" "/proc/$container/comm" || [ ! -e "/proc/$container" ]'
+	grep -qs '^prog$' "/proc/$container/comm"
 }
 mkdir "$tmp/root"
 if [ "$(id -u)" != 0 ]; then
