@@ -554,7 +554,7 @@ static void look_at_cost(struct runner *r)
 static bool looks_for_forks(const struct runner *r)
 {
 	return r->ready && r->cfg->proc && r->cfg->attached.n && !r->cfg->has_family &&
-	       !r->n_children && !r->over_at && !writer_result(r->cfg->writer).has_data;
+	       !r->n_children && !r->over_at && !writer_result(r->cfg->writer).has_value;
 }
 
 static void look_for_forks(struct runner *r)

@@ -96,6 +96,7 @@ cat >"$tmp/server.c" <<'END'
 #include <unistd.h>
 int main(int argc, char **argv)
 {
+	usleep(500000); // what is printed until then is 0
 	if (argc > 1 || fork() == 0) {
 		sleep(4); // btgen looks for it once a second
 		USDT_PROBE(server, request, argc > 1 && *argv[1] == 'x');
@@ -108,7 +109,7 @@ gcc -O1 -g -I"$top/include" -o "$tmp/server" "$tmp/server.c" || exit 1
 empty() { guard "$live_sh" -q "$@" 2>&1 | sed 's/process [0-9]*/process N/'; }
 advice='process N has forked, and its child is not traced: use --children'
 is "$(empty -c "$tmp/server" -t 'server:*')" "btgen: warning: no events: $advice" "-c of a program whose child has the events: also with -q it says so"
-is "$(empty -c "$tmp/server" -e 'usdt:__EXE__:request { @a = count(); } interval:ms:300 { print(@a); }' | grep warning)" "btgen: warning: $advice" "... of a counter that is 0 as well"
+is "$(empty -c "$tmp/server" -e 'usdt:__EXE__:request { @a = count(); } interval:ms:20 { print(@a); }' | grep warning)" "btgen: warning: $advice" "... of a counter that is 0 as well, also before there was a child"
 is "$(empty --children -c "$tmp/server" -t 'server:*' | grep -c request)" 1 "... and with --children the event is there"
 is "$(empty -c "$tmp/server x" -e 'usdt:__EXE__:request /arg0 == 7/ { print(1); }')" "" "one that has not forked gets no such advice"
 
