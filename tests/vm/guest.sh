@@ -72,13 +72,17 @@ join() {
 	echo "transport=tcp,traddr=127.0.0.1,trsvcid=4420,nr_io_queues=1,queue_size=64,nqn=$1" >/dev/nvme-fabrics
 }
 
-# apart: a controller's reset sends two commands at once. The kernel runs no BPF program inside of another: if the first were
-# completed in an interrupt of the processor that is just sending the second, nobody could see it.
+# apart: the kernel runs no BPF program on a processor that is just running another, or is in a system call on a map. What a
+# controller's reset sends comes two at once, and one trace prints and clears its maps each second: all that is done on the
+# second processor, and admin commands are completed on the first.
 apart() {
-	local irq
+	local irq pid
 	echo 2 >/sys/devices/virtual/workqueue/cpumask # the reset's
 	for irq in $(sed -nE 's/^ *([0-9]+):.* nvme[0-9]+q0$/\1/p' /proc/interrupts); do
 		echo 1 >"/proc/irq/$irq/smp_affinity"
+	done
+	for pid in $(pidof bpftrace); do
+		taskset -ap 2 "$pid"
 	done
 }
 
@@ -109,6 +113,7 @@ trace reads -D CTRL_ID="$data" -D NSID=1 -D ADMIN=0 -D OPCODE=2 -D SPLIT_SIZE=1 
 if wait_for all_ready; then
 	say "all traces are ready"
 fi
+apart >/dev/null
 say "traffic"
 
 one=/dev/nvme${data}n1 two=/dev/nvme${data}n2
@@ -142,7 +147,6 @@ one=/dev/nvme${data}n1 two=/dev/nvme${data}n2
 
 	dd if=/dev/nvme"$twenty"n1 of=/dev/null bs=4096 count=50 iflag=direct
 	dd if=/dev/nvme"$faulty"n1 of=/dev/null bs=4096 skip=256 count=1 iflag=direct
-	apart
 	echo 1 >/sys/class/nvme/nvme"$faulty"/reset_controller
 
 	# Over TCP, to a subsystem that is there and to one that is not.
