@@ -23,6 +23,7 @@ bool check_script(const struct bind *b)
 		check_variables(&k);
 	}
 	check_use(&k);
+	check_signs(&k);
 	check_latency(&k);
 	check_clauses(&k);
 	arena_fini(&own);

@@ -21,6 +21,7 @@ void check_unit(struct checker *k, struct node *n);
 // The same for each clause, and for the script as a whole.
 void check_variables(struct checker *k);
 void check_use(struct checker *k);
+void check_signs(struct checker *k);
 void check_latency(struct checker *k);
 void check_clauses(struct checker *k);
 

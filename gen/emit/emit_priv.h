@@ -5,6 +5,7 @@
  *	statement.c	statements, and which calls print
  *	expression.c	expressions that need nothing else than their parts
  *	number.c	numbers as C has them; division.c, what bpftrace divides wrong
+ *	store.c		what goes into variables, maps, keys, tuples and aggregations
  *	place.c		members, elements, what pointers lead to
  *	arg.c		args.NAME, argN, retval
  *	types.c		how casts name types, and the definitions before the program
@@ -70,6 +71,7 @@ struct emitter {
 	struct map tables;	/**< maps that are tables of names */
 	struct map tables_used; /**< those that the program reads */
 	struct map enums;	/**< map -> struct defined_enum, once it was asked for */
+	struct map stores;	/**< struct used_name -> struct name_stores, likewise */
 	struct map words;	/**< of those that are defined */
 	VEC(struct defined_enum *) defined;
 	struct closure types;  /**< those that are defined before the program */
@@ -153,8 +155,9 @@ void traced_follow_family(const struct bind *b, struct str *begin, struct str *c
 // --- number.c ---
 
 /** What bpftrace takes @n for, as it is written with these children. */
-enum held number_held(const struct emitter *e, const struct node *n,
-		      const struct text *const *children);
+enum held number_held(struct emitter *e, const struct node *n, const struct text *const *children);
+/** Likewise a literal, also one that takes an enumerator's place. */
+enum held number_held_literal(const struct emitter *e, uint64_t value);
 /** @t of @n with 64 bits and a sign, if @is_signed, and the same value. */
 const struct text *number_make(struct emitter *e, const struct node *n, const struct text *t,
 			       bool is_signed);
@@ -172,6 +175,25 @@ const struct text *number_choice(struct emitter *e, const struct node *n,
 				 const struct text **children);
 /** Must @n, a choice, be written without one? False, too, after an error. */
 bool number_sums_choice(struct emitter *e, const struct node *n);
+
+// --- store.c ---
+
+/** What bpftrace takes @n, a variable or map, for. */
+enum held store_held(struct emitter *e, const struct node *n);
+/** All that goes into @n, a variable or map, is written as a signed number of 64 bits. */
+bool store_is_int64(struct emitter *e, const struct node *n);
+/** @t of @n as it is assigned to @name, a variable or map. */
+const struct text *store_value(struct emitter *e, const struct node *name, const struct node *n,
+			       const struct text *t);
+/** Likewise element @i of @tuple, .. */
+const struct text *store_element(struct emitter *e, const struct node *tuple, size_t i,
+				 const struct node *n, const struct text *t);
+/** .. value @i of the key of @map, .. */
+const struct text *store_key(struct emitter *e, const struct node *map, size_t i,
+			     const struct node *n, const struct text *t);
+/** .. and an argument of @call, an aggregation. */
+const struct text *store_sample(struct emitter *e, const struct node *call, const struct node *n,
+				const struct text *t);
 
 // --- division.c ---
 

@@ -257,8 +257,6 @@ static const struct text *emit_operator(struct emitter *e, const struct node *n)
 		emit_warn_of_copy(e, n->child->next, IS_KEPT);
 	if (node_is(n, NODE_ASSIGN, "="))
 		name_warn_of_copy(e, n->child->next);
-	if (n->kind == NODE_ASSIGN && n->child->kind == NODE_MAP)
-		children[1] = number_kept(e, n->child->next, children[1], false);
 	const struct text *t = e->good ? number_operator(e, n, children) : NULL;
 	return t ? t : emit_written(e, n, children);
 }
@@ -272,6 +270,8 @@ static const struct text *emit_let(struct emitter *e, const struct node *n)
 	struct targettype_name name;
 	if (type)
 		name_warn_of_copy(e, n->last_child);
+	if (e->good && type && !value && type->kind != NODE_TYPE && type->kind != NODE_TYPEOF)
+		children[1] = store_value(e, n->child, type, children[1]);
 	if (e->good && type && type->kind == NODE_TYPE && ctype_is_number(t) &&
 	    targettype_read(e->arena, type, &name) && !vocabulary_type(name.name)) {
 		const char *to = t->is_signed ? "int64" : "uint64";
@@ -288,7 +288,7 @@ static const struct text *emit_tuple(struct emitter *e, const struct node *n)
 	size_t i = 0;
 	for (const struct node *c = n->child; c; c = c->next, i++) {
 		emit_warn_of_copy(e, c, IS_ELEMENT);
-		children[i] = number_kept(e, c, children[i], false);
+		children[i] = store_element(e, n, i, c, children[i]);
 	}
 	return emit_written(e, n, children);
 }
@@ -298,9 +298,11 @@ static const struct text *emit_tuple(struct emitter *e, const struct node *n)
 static struct text *number_of(struct emitter *e, const struct node *n, struct str digits)
 {
 	struct text *t = made(e, n, "%t", digits);
+	uint64_t value = 0;
 	t->is_number = true;
 	t->is_tight = true;
-	t->held = HELD_ANY;
+	str_to_u64(digits, &value);
+	t->held = number_held_literal(e, value);
 	return t;
 }
 
@@ -412,7 +414,7 @@ static const struct text *emit_map(struct emitter *e, const struct node *n)
 	for (const struct node *c = n->child; c; c = c->next, i++) {
 		children[i] = key_part(e, n, c, i);
 		if (!children[i])
-			children[i] = number_kept(e, c, emit(e, c, WANT_VALUE), false);
+			children[i] = store_key(e, n, i, c, emit(e, c, WANT_VALUE));
 	}
 	e->in_key = was;
 	unsigned strings = e->n_strings - before;
@@ -574,8 +576,10 @@ static const struct text *emit_plain_call(struct emitter *e, const struct node *
 		emit_warn_of_copy(e, n->child, IS_PRINTED);
 	for (const struct node *c = n->child; c && !prints && !tok_is(n->name, "print");
 	     c = c->next, i++)
-		if (gives == GIVES_AGGREGATION || i > 0) // else it is the map of delete(@m, key)
-			children[i] = number_kept(e, c, children[i], gives == GIVES_AGGREGATION);
+		if (gives == GIVES_AGGREGATION)
+			children[i] = store_sample(e, n, c, children[i]);
+		else if (i > 0) // else it is the map of delete(@m, key)
+			children[i] = number_kept(e, c, children[i], false);
 	if (tok_is(n->name, "str") && n->child && n->child->next)
 		children[1] = emit_length(e, n->child->next, children[1]);
 	if (node_is(n, NODE_CALL, "str")) {

@@ -34,7 +34,8 @@ static struct value shape_of_value(const struct bind *b, const struct expr *e)
 	switch (e ? e->kind : EXPR_OPEN) {
 	case EXPR_NUMBER:
 		ret.names = enumtab_of(b->arena, t);
-		bool is_signed = !t || t->kind != CTYPE_INT || t->size != 8 || t->is_signed;
+		bool is_signed = e->sign != SIGN_UNSIGNED &&
+				 (!t || t->kind != CTYPE_INT || t->size != 8 || t->is_signed);
 		ret.type =
 		    t && t->kind == CTYPE_POINTER ? &value_address : value_integer(64, is_signed);
 		break;
@@ -67,13 +68,16 @@ static struct part part_of(const struct bind *b, size_t clause, struct node *n)
 	return ret;
 }
 
-/** What both are; a number has no sign where both have none. */
+/** What both are: an unsigned number of 64 bits, if one is (sema/store.h). */
 static struct value common(const struct value *a, const struct value *b)
 {
 	struct value ret = *a;
+	bool are_numbers = a->how == VALUE_PLAIN && b->how == VALUE_PLAIN && a->type && b->type;
+	if (!value_is_alike(a, b) && are_numbers && (value_is_unsigned(a) || value_is_unsigned(b)))
+		return (struct value){.type = value_integer(64, false)};
 	if (!value_is_alike(a, b))
 		return (struct value){0};
-	if (value_is_unsigned(a))
+	if (value_is_unsigned(b))
 		ret.type = b->type;
 	ret.has_variable &= b->has_variable;
 	return ret;
@@ -84,7 +88,7 @@ static void join(struct keyed *k, struct part *was, const struct part *part)
 {
 	bool is_one = was->is_call == part->is_call && value_is_alike(&was->is, &part->is);
 	k->is_fixed |= !is_one && (was->is_call || part->is_call);
-	was->is = is_one ? common(&was->is, &part->is) : (struct value){0};
+	was->is = was->is_call == part->is_call ? common(&was->is, &part->is) : (struct value){0};
 	was->is_call &= is_one;
 }
 

@@ -45,88 +45,12 @@ static enum held join_held(const struct emitter *e, enum held a, enum held b)
 	return mixes_signs(e) ? HELD_UNSIGNED : HELD_SIGNED;
 }
 
-/** The first place of a variable or map. */
-static const struct use *uses_of(const struct emitter *e, const struct node *n)
+enum held number_held_literal(const struct emitter *e, uint64_t value)
 {
-	const struct used_name *name;
-	if (n->kind == NODE_MAP)
-		return uses_of_map(&e->b->found.uses, n->name ? node_text(n) : STR(""));
-	name = map_get(uses_variables(&e->b->found.uses, e->clause->clause), node_text(n));
-	return name ? name->first : NULL;
+	return value > (mixes_signs(e) ? INT32_MAX : INT64_MAX) ? HELD_UNSIGNED : HELD_ANY;
 }
 
-/**
- * From 0.24 on x - y is an int64, whatever they are, and so is a variable or map that gets it: is @n
- * certain to get no such number?
- */
-static bool never_falls(const struct emitter *e, const struct node *n)
-{
-	const struct use *u = uses_of(e, n);
-	bool is_certain = u != NULL;
-	for (; u && is_certain; u = u->next) {
-		const struct node *value = node_ungrouped(u->value);
-		if (u->does & (USE_ADD | USE_GIVEN | USE_OPAQUE | USE_LOOP))
-			is_certain = false;
-		else if (value)
-			is_certain = value->kind == NODE_MEMBER || value->kind == NODE_CAST ||
-				     value->kind == NODE_INDEX || value->kind == NODE_CALL;
-	}
-	return is_certain;
-}
-
-/** From 0.24 on a variable or map that gets a truth takes no number: does @n get one, too? */
-static bool holds_numbers(const struct emitter *e, const struct node *n)
-{
-	bool is_name = n->kind == NODE_VARIABLE || n->kind == NODE_MAP;
-	const struct use *u = is_name ? uses_of(e, n) : NULL;
-	while (u && !(u->does & USE_ADD) &&
-	       !(u->value && u->value->expr && u->value->expr->kind == EXPR_NUMBER &&
-		 !u->value->expr->is_truth))
-		u = u->next;
-	return u;
-}
-
-/** Has an operand a sign, as in i & 1 or 1 & (i & 3), which themselves are never negative? u64 ^ i has none. */
-static bool has_signed_operand(const struct node *n)
-{
-	if (n->kind != NODE_BINARY || n->expr->sign != SIGN_NONE)
-		return false;
-	for (const struct node *of = n->child; of; of = of->next)
-		if (of->expr->sign == SIGN_SIGNED || has_signed_operand(node_ungrouped(of)))
-			return true;
-	return false;
-}
-
-/**
- * A variable that gets a literal somewhere, or i & 1, is an int64 to 0.23, which refuses an uint64 for
- * it.
- */
-static bool gets_int64(const struct emitter *e, const struct node *n)
-{
-	const struct use *u = n->kind == NODE_VARIABLE ? uses_of(e, n) : NULL;
-	for (; u; u = u->next) {
-		const struct node *value = node_ungrouped(u->value);
-		if (value && (value->kind == NODE_NUMBER || has_signed_operand(value)))
-			return true;
-	}
-	return false;
-}
-
-/** A variable or map: from 0.24 on it is as wide as what it was first given. */
-static enum held held_of_name(const struct emitter *e, const struct node *n)
-{
-	const struct expr *x = n->expr;
-	if (mixes_signs(e))
-		return x->sign == SIGN_NONE && gets_int64(e, n) ? HELD_OPEN : held_of_sign(x->sign);
-	if ((x->sign == SIGN_UNSIGNED || x->sign == SIGN_NONE) && !never_falls(e, n))
-		return HELD_OPEN;
-	struct ctype *t = ctype_strip(x->type); // of what it was given last
-	bool is_of_type = ctype_is_number(t) && (t->is_signed || x->sign != SIGN_SIGNED);
-	return is_of_type ? held_of_type(x) : held_of_sign(x->sign);
-}
-
-enum held number_held(const struct emitter *e, const struct node *n,
-		      const struct text *const *children)
+enum held number_held(struct emitter *e, const struct node *n, const struct text *const *children)
 {
 	const struct expr *x = n->expr;
 	uint64_t value;
@@ -138,10 +62,7 @@ enum held number_held(const struct emitter *e, const struct node *n,
 		return HELD_NARROW;
 	switch (n->kind) {
 	case NODE_NUMBER:
-		return str_to_u64(node_text(n), &value) &&
-			       value > (mixes_signs(e) ? INT32_MAX : INT64_MAX)
-			   ? HELD_UNSIGNED
-			   : HELD_ANY;
+		return str_to_u64(node_text(n), &value) ? number_held_literal(e, value) : HELD_ANY;
 	case NODE_UNARY:
 		if (x->is_place || x->is_value)
 			return held_of_type(x);
@@ -170,7 +91,7 @@ enum held number_held(const struct emitter *e, const struct node *n,
 			   : HELD_UNSIGNED;
 	case NODE_VARIABLE:
 	case NODE_MAP:
-		return held_of_name(e, n);
+		return store_held(e, n);
 	default:
 		return held_of_sign(x->sign);
 	}
@@ -319,7 +240,7 @@ static const struct text *emit_division(struct emitter *e, const struct node *n,
 	struct text *quotient = divide(e, n, children);
 	// Divided without a sign, and kept where all else has one.
 	bool is_kept = n->kind == NODE_ASSIGN && mixes_signs(e);
-	bool is_int64 = is_kept && gets_int64(e, n->child);
+	bool is_int64 = is_kept && store_is_int64(e, n->child);
 	if (!quotient && is_kept && (children[0]->held == HELD_SIGNED || is_int64) &&
 	    (children[1]->held == HELD_UNSIGNED || (is_int64 && children[1]->held == HELD_NARROW)))
 		quotient = made(e, n, "(int64)((uint64)%n %t (%n))", children[0],
@@ -435,35 +356,24 @@ static void emit_binary(struct emitter *e, const struct node *n, const struct te
 	}
 }
 
-/**
- * What a name is given that may be negative elsewhere; @x += y makes an unsigned map whatever y is.
- * A variable that begins as a narrow number stays one: 0.17 drops what is assigned to it later, 0.23
- * refuses what is wider.
- */
-static const struct text *emit_kept(struct emitter *e, const struct node *n,
-				    const struct text **children)
+/** `name op= x`: with the sign of the name; @x += y makes an unsigned map whatever y is. */
+static const struct text *emit_compound(struct emitter *e, const struct node *n,
+					const struct text **children)
 {
 	const struct node *target = n->child, *value = target->next;
-	bool is_compound = node_operator(n) & (OP_MOVE | OP_MUL | OP_BITS),
-	     is_plain = tok_is(n->name, "=");
-	if (!is_plain)
-		children[1] = count_truth(e, value, children[1]);
-	if (!mixes_signs(e) && is_plain && children[1]->is_truth && holds_numbers(e, target))
-		children[1] = number_make(e, value, children[1], true);
-	if ((!is_compound && !is_plain) || !mixes_signs(e))
+	bool is_signed = target->expr->sign == SIGN_SIGNED || target->expr->sign == SIGN_MIXED;
+	if (children[1]->is_truth)
+		children[1] =
+		    number_make(e, value, children[1], is_signed || target->kind == NODE_VARIABLE);
+	if (!(node_operator(n) & (OP_MOVE | OP_MUL | OP_BITS)) || !mixes_signs(e))
 		return NULL;
-	if (target->expr->sign != SIGN_SIGNED && target->expr->sign != SIGN_MIXED) {
-		if (target->kind == NODE_VARIABLE && target->expr->sign == SIGN_NONE &&
-		    gets_int64(e, target))
-			children[1] = number_make(e, value, children[1], true);
-		else if (target->kind == NODE_VARIABLE)
-			children[1] = widen(e, value, children[1]);
-		return NULL;
-	}
-	if (value->expr->sign == SIGN_NONE || value->expr->sign == SIGN_SIGNED ||
-	    value->expr->sign == SIGN_UNSIGNED)
+	if (!is_signed && target->kind == NODE_VARIABLE && !store_is_int64(e, target))
+		children[1] = widen(e, value, children[1]);
+	else if (is_signed ? value->expr->sign == SIGN_NONE || value->expr->sign == SIGN_SIGNED ||
+				 value->expr->sign == SIGN_UNSIGNED
+			   : target->kind == NODE_VARIABLE)
 		children[1] = number_make(e, value, children[1], true);
-	if (!is_compound || target->kind != NODE_MAP)
+	if (!is_signed || target->kind != NODE_MAP)
 		return NULL;
 	if (expr_effect(target) > EFFECT_READS) {
 		// Its key cannot stand there twice, as in @x[k] = @x[k] - y.
@@ -475,6 +385,15 @@ static const struct text *emit_kept(struct emitter *e, const struct node *n,
 	}
 	return made(e, n, "%n = %n %t (%n)", children[0], operand(e, target, children[0]),
 		    str_slice(n->name->text, 0, 1), children[1]);
+}
+
+static const struct text *emit_kept(struct emitter *e, const struct node *n,
+				    const struct text **children)
+{
+	if (!tok_is(n->name, "="))
+		return emit_compound(e, n, children);
+	children[1] = store_value(e, n->child, n->child->next, children[1]);
+	return NULL;
 }
 
 /** `(int32)x`: what is cast has its own sign and width first, and the result those of the type. */

@@ -551,7 +551,7 @@ static void find_if(struct finder *f, struct node *n, struct expr *e)
 	e->sign = SIGN_OPEN;
 	for (const struct node *c = n->child; c; c = c->next)
 		if (c->kind == NODE_BLOCK) {
-			e->sign = sign_join(e->sign, c->expr->sign);
+			e->sign = sign_of_both(e->sign, c->expr->sign);
 			e->bits = e->bits > c->expr->bits ? e->bits : c->expr->bits;
 		}
 }

@@ -51,7 +51,7 @@ static bool is_mixture(const struct expr *a, const struct expr *b)
 
 static void join_numbers(struct expr *a, const struct expr *b)
 {
-	a->sign = sign_join(a->sign, b->sign);
+	a->sign = sign_of_both(a->sign, b->sign);
 	a->bits = a->bits > b->bits ? a->bits : b->bits;
 	a->is_time |= b->is_time;
 }
@@ -79,13 +79,14 @@ struct holder *holders_learn(struct holders *all, const struct node *target,
 			     const struct expr *value)
 {
 	struct holder *h = holders_of(all, target);
+	bool is_first = h->value.sign == SIGN_OPEN && h->value.kind == EXPR_OPEN;
 	expr_join(&h->value, value);
 	const struct holder *before = map_get(&all->before, key_of(all, target));
 	if (before && before->value.bits && before->value.bits < h->value.bits)
 		h->value.bits = 64; // it grows from round to round, as in @n = @n + 1
 	h->value.arg_of = value->arg_of;
 	h->value.arg = value->arg;
-	h->value.is_truth = value->is_truth;
+	h->value.is_truth = value->is_truth && (is_first || h->value.is_truth);
 	if (value->type || value->elements) {
 		h->value.type = value->type;
 		h->value.elements = value->elements;
@@ -150,8 +151,10 @@ void holders_recall(struct holders *all, const struct node *n, struct expr *e)
 		e->is_truth = last->value.is_truth;
 		e->is_guess = last->value.is_guess;
 	}
-	if (now && before)
+	if (now && before) {
 		join_rounds(e, &before->value);
+		e->is_truth &= before->value.is_truth;
+	}
 	bool is_known = now && (now->value.type || now->value.elements);
 	bool comes_later = n->kind == NODE_MAP || all->macro; // from clauses below
 	const struct holder *from = is_known ? now : comes_later ? before : NULL;

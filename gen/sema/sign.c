@@ -16,6 +16,13 @@ enum sign sign_join(enum sign a, enum sign b)
 	return a == SIGN_NONE ? b : SIGN_MIXED;
 }
 
+enum sign sign_of_both(enum sign a, enum sign b)
+{
+	bool is_c =
+	    (a == SIGN_SIGNED || a == SIGN_UNSIGNED) && (b == SIGN_SIGNED || b == SIGN_UNSIGNED);
+	return is_c && a != b ? SIGN_UNSIGNED : sign_join(a, b);
+}
+
 enum sign sign_of_type(struct ctype *t, unsigned bit_size)
 {
 	t = ctype_strip(t);

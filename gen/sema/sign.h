@@ -20,8 +20,10 @@ enum sign {
 	SIGN_MIXED,    /**< sometimes one and sometimes another */
 };
 
-/** Of what may be either of two, such as a variable that is assigned twice. */
+/** Of what may be either of two, such as an argument of two sites: MIXED if it depends. */
 enum sign sign_join(enum sign a, enum sign b);
+/** Of what both are put into, such as a variable, or a choice: as in C, an uint64 if one of them is. */
+enum sign sign_of_both(enum sign a, enum sign b);
 /** Of a value of type @t, or of @bit_size bits of it (0: it is no bit-field). */
 enum sign sign_of_type(struct ctype *t, unsigned bit_size);
 /** Of `A op B` (OP_* of lang/vocabulary.h), computed as in C; a difference of two that have none is the caller's to judge. */

@@ -228,7 +228,7 @@ def parts():
 VARIABLES = ("$p->u64 + $q->i64", "$p->u64 - $q->u64", "$p->i64 - $q->u64", "$p->u64 * $q->u32", "$p->i64 + $q->i64", "$p->u64 | $q->i8")
 
 
-def shown(version):
+def shown():
     """What maps show at the end, by its type with a sign or without: values, keys, sums, elements of tuples."""
     rows = [(f"$p->{a} {op} $q->{b}", f"{leaf(a)} {op} {leaf(b, 'q')}")
             for a in ("u64", "i64", "u32", "i16") for b in ("u64", "i64", "u32", "i8") for op in BINARY[:8]]
@@ -243,8 +243,6 @@ def shown(version):
         part = Part("shown" + kind)
         part.CHUNK = 160  # each has a map of its own
         for text, c in rows:
-            if version < 24 and kind == "key":  # which has a sign there, whatever it is of
-                c = f"(long)({c})"
             part.row(text.replace("L", ""), c, line=line.replace("MAP", f"{part.name}{len(part.rows)}"))
             if text in VARIABLES:
                 i = len(part.rows)
@@ -257,7 +255,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("version", type=int, help="of bpftrace: 23 for 0.23")
     a = parser.parse_args()
-    made, in_maps = list(parts()), list(shown(a.version))
+    made, in_maps = list(parts()), list(shown())
     with open(os.path.join(a.folder, "numbers.c"), "w", encoding="ascii") as f:
         f.write(program("".join([says(part.rows) for part in made] + [says(part.rows, keeps_sign=True) for part in in_maps])))
     for part in made + in_maps:

@@ -8,32 +8,9 @@ version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
 parts=$(python3 "$top/tests/live/numbers.py" "$tmp" "$version") || exit 1
 gcc -O0 -g -fwrapv -w -I"$top/include" -o "$tmp/numbers" "$tmp/numbers.c" || exit 1
 
-# traced PART: what the script printed of its rows, and what the program says of them
-traced() {
-	live_start "$tmp/numbers"
-	live_trace "$live_pid" "$tmp/$1.bt" || return 1
-	live_say x
-	exec 8>&-
-	live_wait
-	[ ! -e "$tmp/$1.rows" ] || sort "$tmp/answers" | join "$tmp/$1.rows" - >"$tmp/want"
-	# Of the maps of some parts each is a row: its only key, or its value.
-	sed -E 's/^@(shown[a-z]+)([0-9]+)\[(.*)\]: 1$/\1.\2 \3/; s/^@(shown[a-z]+)([0-9]+): \(?(-?[0-9]+)(, 1\))?$/\1.\2 \3/' "$tmp/trace" |
-		grep -E '^[a-z]+\.[0-9]+ ' | sort >"$tmp/got"
-}
-
-# With the text of the row behind each wrong value.
-wrong() {
-	diff "$tmp/want" "$tmp/got" | sed -n 's/^[<>] //p' | cut -d' ' -f1 | sort -u | head -n 20 | while read -r row; do
-		printf '# %s is %s, not %s: %s\n' "$row" "$(sed -n "s/^$row //p" "$tmp/want")" "$(sed -n "s/^$row //p" "$tmp/got")" \
-			"$(grep -F "\"$row " "$tmp/$1.bt")"
-	done
-	return 1
-}
-
-for part in ${PARTS-$parts}; do
-	ok "$part: the program is accepted and attached" traced "$part" || continue
-	ok "$part: $(wc -l <"$tmp/want") values are those of C" cmp -s "$tmp/want" "$tmp/got" || wrong "$part"
-done
+# shellcheck source=tests/live/rows.sh
+. "$top/tests/live/rows.sh"
+rows_check $parts
 
 # sampled STATEMENTS WANT CLAIM: what maps hold at the end; the probe fires once
 sampled() {

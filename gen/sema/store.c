@@ -1,0 +1,122 @@
+#include "sema/store.h"
+
+#include "lang/vocabulary.h"
+#include "sema/expr.h"
+
+struct ctype store_argument = {.kind = CTYPE_INT, .size = 8, .has_size = true};
+
+static bool is_literal(const struct node *n)
+{
+	if (n->kind == NODE_UNARY && (tok_is(n->name, "-") || tok_is(n->name, "~")))
+		n = node_ungrouped(n->child);
+	bool is_one = n->kind == NODE_NUMBER || (n->kind == NODE_NAME && n->expr->enumerator_of);
+	return is_one && n->expr->bits < 32; // what is more has another type before 0.24
+}
+
+/** To bpftrace. */
+static bool is_alike(const struct ctype *a, const struct ctype *b)
+{
+	return a && (a == &store_argument) == (b == &store_argument) && a->size == b->size &&
+	       a->is_signed == b->is_signed && (a->kind == CTYPE_BOOL) == (b->kind == CTYPE_BOOL);
+}
+
+static void take_type(struct store *s, const struct expr *x)
+{
+	struct ctype *t = x->arg_of ? &store_argument : ctype_strip(x->type);
+	bool is_known = ctype_is_number(t) && !x->bit_size && !x->is_mixed;
+	if (!is_known || ((s->takes & STORE_NUMBER) && !is_alike(s->type, t)))
+		t = NULL;
+	s->type = t;
+	s->takes |= STORE_NUMBER;
+}
+
+static void take_sign(struct store *s, const struct node *n, enum sign sign)
+{
+	bool was_unsigned = s->sign == SIGN_UNSIGNED, is_signed = sign == SIGN_SIGNED;
+	if (!s->disputed &&
+	    ((was_unsigned && is_signed) || (s->has_signed && sign == SIGN_UNSIGNED)))
+		s->disputed = n;
+	s->has_signed |= is_signed;
+	s->sign = sign_of_both(s->sign, sign);
+}
+
+static void take(struct arena *a, struct store *s, const struct node *n);
+
+/** The children of @n, a tuple or several keys, or @n alone. */
+static void take_columns(struct arena *a, struct store *s, const struct node *first, size_t n)
+{
+	if (!s->columns) {
+		s->columns = arena_array(a, struct store, n + 1);
+		s->n = n;
+	} else if (s->n != n) {
+		s->takes |= STORE_OTHER;
+	}
+	for (size_t i = 0; first && i < s->n; first = first->next)
+		take(a, &s->columns[i++], first);
+}
+
+static void take(struct arena *a, struct store *s, const struct node *n)
+{
+	n = node_ungrouped(n);
+	const struct expr *x = n->expr;
+	s->n_values++;
+	if (n->kind == NODE_TUPLE) {
+		take_columns(a, s, n->child, node_count(n));
+	} else if (!x || x->kind != EXPR_NUMBER || ctype_pointee(x->type)) {
+		s->takes |= STORE_OTHER;
+	} else {
+		take_sign(s, n, x->sign);
+		if (x->is_truth)
+			s->takes |= STORE_TRUTH;
+		else if (is_literal(n))
+			s->takes |= STORE_LITERAL;
+		else
+			take_type(s, x);
+	}
+}
+
+static void take_value(struct arena *a, struct name_stores *ret, const struct use *u)
+{
+	const struct node *value = node_ungrouped(u->value);
+	if (u->does & USE_ADD)
+		ret->value.takes |= STORE_STEP;
+	if (!value)
+		return;
+	if (value->expr && value->expr->kind == EXPR_AGGREGATION && value->child)
+		take(a, &ret->sample, value->child);
+	else
+		take(a, &ret->value, value);
+}
+
+/** @m[..], or delete(@m, ..) and has_key(@m, ..) */
+static void take_key(struct arena *a, struct name_stores *ret, const struct use *u)
+{
+	const struct node *n = u->node, *call = n->parent;
+	if (n->child) {
+		take_columns(a, &ret->key, n->child, node_count(n));
+	} else if ((node_is(call, NODE_CALL, "delete") || node_is(call, NODE_CALL, "has_key")) &&
+		   call->child == n && n->next) {
+		const struct node *key = node_ungrouped(n->next);
+		bool is_tuple = key->kind == NODE_TUPLE;
+		take_columns(a, &ret->key, is_tuple ? key->child : n->next,
+			     is_tuple ? node_count(key) : 1);
+	}
+}
+
+void store_find(struct arena *a, const struct used_name *name, struct name_stores *ret)
+{
+	for (const struct use *u = name->first; u; u = u->next) {
+		bool is_given = u->does & (USE_GIVEN | USE_OPAQUE);
+		bool is_loops = u->node->kind == NODE_VARIABLE && (u->does & USE_LOOP);
+		bool has_type =
+		    u->node->parent->kind == NODE_LET && u->node->next &&
+		    (u->node->next->kind == NODE_TYPE || u->node->next->kind == NODE_TYPEOF);
+		if (is_given || is_loops || has_type)
+			ret->value.takes |= STORE_OTHER;
+		if (is_given)
+			ret->key.takes |= STORE_OTHER;
+		take_value(a, ret, u);
+		if (u->node->kind == NODE_MAP)
+			take_key(a, ret, u);
+	}
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Variables, maps, keys, tuples and aggregations that get two values of different types, against C.
+
+    stores.py FOLDER VERSION [-n ROWS] [--seed N]
+
+Writes FOLDER/stores.c and, for each script of that bpftrace, whose name is printed, NAME.bt and NAME.rows (numbermodel.py). The
+model (btgen-template(5), Numbers): what a name holds has 64 bits; it is unsigned if an unsigned number of 64 bits goes in anywhere.
+"""
+import argparse
+import itertools
+import os
+import random
+
+from numbermodel import Part, leaf, program, says
+
+# script, C; what is unsigned and has 64 bits
+VALUES = [("0", "0L"), ("5", "5L"), ("-5", "-5L"), ("$p->i8 < 0", "1L"), ("$p->u8 > 200", "0L"), ("pid", "(long)getpid()"),
+          ("COLOR_TOP", "2147483649L"), ("STATE_BAD", "-3L"), ("sizeof(uint64)", "8L"), ("(uint8)$p->i16", "(long)(uint8_t)p->i16"),
+          ("(int8)$p->u8", "(long)(int8_t)p->u8"), ("args.u8", leaf("u8")), ("args.i32", leaf("i32")), ("args.u32", leaf("u32"))]
+VALUES += [(f"$p->{t}", leaf(t)) for t in ("u8", "i8", "u16", "u32", "i32", "i64", "b", "e", "ue", "sb", "ub")]
+UNSIGNED = [("$p->u64", leaf("u64")), ("$q->u64", leaf("u64", "q")), ("args.u64", leaf("u64")), ("(uint64)$p->i8", "(unsigned long)(long)p->i8"),
+            ("(uint64)$p->u8", "(unsigned long)p->u8"), ("18446744073709551615", "18446744073709551615UL")]
+
+# what is done with a name V that gets A and B: the script's statements, C's of a variable v, and what is looked at
+FORMS = [("V = A; V = B;", "v = A; v = B;", "V"), ("V = A; V = B;", "v = A; v = B;", "V > 5"), ("V = A; V = B;", "v = A; v = B;", "V / 3"),
+         ("V = A; if (B > V) { V = B; }", "v = A; if (B > v) v = B;", "V"), ("V = A; if (B < V) { V = B; }", "v = A; if (B < v) v = B;", "V"),
+         ("V = A; V += B;", "v = A; v += B;", "V"), ("V = A; V -= B;", "v = A; v -= B;", "V"), ("V = A; V |= B;", "v = A; v |= B;", "V < 0"),
+         ("V = A; V = B; V++;", "v = A; v = B; v++;", "V"), ("V = A; V = B; V--;", "v = A; v = B; v--;", "V"),
+         ("V = A; V = B; V -= 1;", "v = A; v = B; v -= 1;", "V"), ("V = A; V = B; --V;", "v = A; v = B; --v;", "V > 5")]
+
+
+def in_c(before, use, a, b, is_unsigned):
+    before = before.replace("A", "\1").replace("B", "\2").replace("\1", a).replace("\2", b)
+    return f"({{ {'unsigned long' if is_unsigned else 'long'} v = 0; {before} {use.replace('V', 'v')}; }})"
+
+
+def parts(rng, n, version):
+    values = [(s, c, False) for s, c in VALUES] + [(s, c, True) for s, c in UNSIGNED]
+    pairs = list(itertools.product(values, values))
+
+    def rows(forms):
+        every = list(itertools.product(forms, pairs))
+        rng.shuffle(every)
+        return every[:n]
+
+    for kind, name in (("var", "$vN"), ("map", "@vN"), ("keyed", "@vN[1]")):
+        part = Part(kind)
+        for (before, c, use), (a, b) in rows(FORMS):
+            v = name.replace("N", f"{kind[0]}{len(part.rows)}")
+            is_unsigned = a[2] or b[2]
+            text = before.replace("A", "\1").replace("B", "\2").replace("V", v).replace("\1", a[0]).replace("\2", b[0])
+            letter = "%lu" if is_unsigned and use == "V" else "%ld"
+            part.row(use.replace("V", v), in_c(c, use, a[1], b[1], is_unsigned), text, f'printf("ID {letter}\\n", X);')
+        part.CHUNK = 640 if kind == "var" else 160
+        yield part
+    part = Part("tuple")
+    for _form, (a, b) in rows([None]):
+        t = f"$t{len(part.rows)}"
+        part.row(f"{t}.0", in_c("v = B;", "V", a[1], b[1], a[2] or b[2]), f"{t} = ({a[0]}, 1); {t} = ({b[0]}, 1);",
+                 'printf("ID %lu\\n", X);' if a[2] or b[2] else 'printf("ID %ld\\n", X);')
+    yield part
+    aggregations = (("sum", "v = A; v += B;"), ("max", "v = A; if (B > v) v = B;"), ("min", "v = A; if (B < v) v = B;"), ("avg", "v = A; v += B; v /= 2;"))
+    for function, c in aggregations:
+        part = Part("shown" + function)
+        for _form, (a, b) in rows([None]):
+            if version < 18 and (function in ("max", "min") or a[0] == b[0] == "args.u32"):
+                continue  # see samples.t; the kernel refuses what LLVM makes of the second
+            if function == "avg" and version < 24 and (a[2] or b[2]):  # it divides with a sign
+                continue
+            m = f"@{part.name}{len(part.rows)}"
+            part.row("", in_c(c, "V", a[1], b[1], a[2] or b[2]), line=f"{m} = {function}({a[0]}); {m} = {function}({b[0]});")
+        part.CHUNK = 160
+        yield part
+    for kind, line in (("last", "MAP = A; MAP = B;"), ("pair", "MAP = (A, 1); MAP = (B, 1);"), ("key", "MAP[A] = 1; delete(MAP[A]); MAP[B] = 1;")):
+        part = Part("shown" + kind)
+        for _form, (a, b) in rows([None]):
+            if a[0] == b[0] in ("$p->e", "$p->ue"):  # printed by name
+                continue
+            text = line.replace("MAP", "\3").replace("A", "\1").replace("B", "\2").replace("\3", f"@{part.name}{len(part.rows)}")
+            part.row("", in_c("v = B;", "V", a[1], b[1], a[2] or b[2]), line=text.replace("\1", a[0]).replace("\2", b[0]))
+        part.CHUNK = 160
+        yield part
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("version", type=int, help="of bpftrace: 23 for 0.23")
+    parser.add_argument("-n", type=int, default=160, help="rows of a kind")
+    parser.add_argument("--seed", type=int, default=1)
+    a = parser.parse_args()
+    made = list(parts(random.Random(a.seed), a.n, a.version))
+    with open(os.path.join(a.folder, "stores.c"), "w", encoding="ascii") as f:
+        f.write(program("".join(says(part.rows, keeps_sign=True) for part in made)))
+    for part in made:
+        for i, (idents, script) in enumerate(part.scripts()):
+            name = f"{part.name}-{i}"
+            with open(os.path.join(a.folder, name + ".bt"), "w", encoding="ascii") as f:
+                f.write(script)
+            with open(os.path.join(a.folder, name + ".rows"), "w", encoding="ascii") as f:
+                f.writelines(i + "\n" for i in sorted(idents))
+            print(name)
+
+
+if __name__ == "__main__":
+    main()
