@@ -12,28 +12,25 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/jobs.h"
-#include "base/json.h"
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "value/codename.h"
 #include "value/perfmap.h"
 #include "convert/capture.h"
+#include "cmd/builds.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
 #include "ctype/ctype.h"
 #include "dialect/dialect.h"
-#include "kernel/semaphore.h"
 #include "process/await.h"
 #include "run/bpftrace.h"
 #include "run/keep.h"
-#include "run/output.h"
 #include "run/ready.h"
 #include "run/run.h"
 #include "run/stop.h"
-#include "usdt/unraised.h"
-
-/** Descriptors of semaphore_raise(). */
-typedef VEC(int) raised_list;
+#include "setup/attached.h"
+#include "setup/literals.h"
+#include "setup/semaphores.h"
 
 #define COST_OF_EVENTS                                                                             \
 	0.25 // of a processor: 30,000 events a second that 0.17 prints, 250,000 of 0.27
@@ -106,186 +103,6 @@ static void note_others(struct diag *d, const struct expansion *x, size_t n)
 			  file);
 }
 
-/** "usdt:app:query", "uprobe:main", "interval:s:1": an attach point without its file. */
-static struct str name_of(struct arena *a, const struct script_attach *at)
-{
-	bool has_file = at->provider->whose == OF_FILE;
-	struct str name = at->kind;
-	for (size_t i = has_file && at->fields.n > 1; i < at->fields.n; i++)
-		name = str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(name), STR_ARG(at->fields.v[i]));
-	return str_printable(a, name);
-}
-
-/** The events that it waits for, as a message has it: "usdt:app:query was", "uprobe:f, uprobe:g and 3 others were". */
-static struct str list_attached(struct arena *a, const struct bind *b)
-{
-	enum { SHOWN = 3 };
-	struct map names = {0};
-	struct str list = {0};
-	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
-		const struct script_clause *c = b->found.script.clauses.v[i];
-		vec_each(const struct script_attach, at, &c->attach) {
-			if (at->provider->whose == OF_TRACE)
-				continue;
-			struct str name = name_of(a, at);
-			if (map_add(a, &names, name) && names.n <= SHOWN)
-				list = str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(list),
-						  list.n ? ", " : "", STR_ARG(name));
-		}
-	}
-	if (names.n > SHOWN)
-		return str_printf(a, STR_FMT " and %zu other%s were", STR_ARG(list),
-				  names.n - SHOWN, names.n - SHOWN == 1 ? "" : "s");
-	return names.n ? str_printf(a, STR_FMT "%s", STR_ARG(list), names.n == 1 ? " was" : " were")
-		       : list;
-}
-
-// --- semaphores
-
-/** Those of the probe that this bpftrace does not raise, and how many they are. */
-static size_t find_unraised(struct arena *a, const struct bind *b, const struct attach_match *m,
-			    unraised_list *ret)
-{
-	struct map taken = {0};
-	if (!dialect_raises_first_semaphore(b->given->version) || !unraised_count_sites(m->probe))
-		return 0;
-	for (size_t i = 0; i < b->found.script.clauses.n; i++)
-		vec_each(const struct context_place, p, &b->found.clauses[i]->near.places)
-			if (p->src == m->file->bin.src)
-				map_add_u64(a, &taken, p->addr);
-	unraised_find(a, m->file->bin.img, m->probe, &taken, ret);
-	return ret->n;
-}
-
-/** Raises those of a probe for @pid; where one cannot be, the probe counts as skipped. */
-static void raise_semaphores(struct diag *d, const struct run_options *o, struct expansion *x,
-			     const struct attach_match *m, pid_t pid, raised_list *ret)
-{
-	struct arena *a = x->bind.arena;
-	unraised_list list = {0};
-	size_t n_failed = 0;
-	int error = 0;
-	find_unraised(a, &x->bind, m, &list);
-	vec_each(const struct unraised, u, &list) {
-		errno = EOPNOTSUPP;
-		int fd = u->place && u->counter ? semaphore_raise(str_dup(a, m->file->open_path),
-								  u->place, u->counter, pid)
-						: -1;
-		if (fd >= 0)
-			vec_push(a, ret, fd);
-		error = fd < 0 ? errno : error;
-		n_failed += fd < 0;
-	}
-	if (list.n > n_failed && x->bind.given->verbose && !o->run.quiet)
-		diag_note(d, NULL,
-			  STR_FMT ":" STR_FMT
-				  ": semaphores that bpftrace does not raise, raised by btgen: %zu",
-			  STR_ARG(m->probe->provider), STR_ARG(m->probe->name), list.n - n_failed);
-	if (!n_failed)
-		return;
-	bool was_quiet = d->quiet;
-	d->quiet = false;
-	diag_warning(
-	    d, NULL,
-	    STR_FMT ":" STR_FMT
-		    ": %zu of its %zu semaphores stay 0, so their sites do not fire: bpftrace does "
-		    "not raise them, and the kernel cannot: %s",
-	    STR_ARG(m->probe->provider), STR_ARG(m->probe->name), n_failed, list.n + 1,
-	    strerror(error));
-	d->quiet = was_quiet;
-	skipped_add(&x->files.skipped, a, m->probe,
-		    STR("some of its sites have semaphores that cannot be raised"));
-	x->skipped = skipped_json(
-	    &x->files.skipped, a,
-	    arena_printf(a, "bpftrace " DIALECT_FMT, DIALECT_ARG(x->bind.given->version)));
-}
-
-/** Until raised_end(). It takes 10 to 20 ms each. */
-static void raise_all(struct diag *d, const struct run_options *o, struct expansion *x,
-		      raised_list *ret)
-{
-	struct map seen = {0};
-	bool is_one = x->proc && x->bind.found.scope == BIND_BY_PID && !expand_has_several(&o->req);
-	for (size_t i = 0; i < x->bind.found.script.clauses.n; i++)
-		vec_each(const struct attach_match, m, &x->bind.found.clauses[i]->probes)
-			if (map_add_ptr(x->bind.arena, &seen, m->probe))
-				raise_semaphores(d, o, x, m, is_one ? x->proc->pid : -1, ret);
-}
-
-static void raised_end(const raised_list *list)
-{
-	vec_each(const int, fd, list)
-		close(*fd);
-}
-
-struct cost_list {
-	struct arena *arena;
-	struct map seen;
-	cost_names names;
-};
-
-static void add_cost_name(struct cost_list *l, struct str name, struct str program,
-			  const struct provider *p, double n_extra)
-{
-	bool has_trap = p->memory == MEMORY_PROGRAM && p->place != PLACE_NONE;
-	unsigned n = has_trap + (has_trap && p->place == PLACE_RETURN);
-	if (map_add(l->arena, &l->seen, program.n ? program : name))
-		vec_push(l->arena, &l->names, (struct cost_name){name, program, n, n_extra});
-}
-
-/** Functions and lines are places in the code: each is "uprobe:4515" there, or has a symbol. */
-static void add_places(struct cost_list *l, const struct script_attach *at)
-{
-	struct str name = name_of(l->arena, at);
-	for (size_t i = 0; i < at->bound.n; i++) {
-		struct str place = str_last(at->bound.v[i], ':');
-		uint64_t addr;
-		if (str_to_u64(place, &addr))
-			place = str_printf(l->arena, "%llu", (unsigned long long)addr);
-		add_cost_name(
-		    l, name,
-		    str_printf(l->arena, "%s:" STR_FMT, at->provider->name, STR_ARG(place)),
-		    at->provider, 0);
-	}
-	if (!at->bound.n)
-		add_cost_name(l, name, STR(""), at->provider, 0);
-}
-
-/** The probe @m of @at, which is attached to once for each site if it is by address. */
-static void add_usdt_cost(struct cost_list *l, const struct bind *b, const struct script_attach *at,
-			  const struct attach_match *m)
-{
-	struct str name = str_printf(l->arena, STR_FMT ":" STR_FMT ":" STR_FMT, STR_ARG(at->kind),
-				     STR_ARG(m->probe->provider), STR_ARG(m->probe->name));
-	struct str program = STR("");
-	unraised_list raised = {0};
-	size_t n_raised = find_unraised(l->arena, b, m, &raised);
-	for (size_t i = 0; i < (attach_is_by_address(b, m) ? m->probe->n_sites : 1); i++) {
-		if (attach_is_by_address(b, m))
-			program = attach_program(l->arena, m, &m->probe->sites[i]);
-		add_cost_name(l, name, program, at->provider,
-			      (double)n_raised / (double)m->probe->n_sites);
-	}
-}
-
-/** What the clauses attach to: USDT probes by their names, others as the attach point has them. */
-static cost_names list_cost_names(struct arena *a, const struct bind *b)
-{
-	struct cost_list list = {.arena = a};
-	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
-		const struct script_clause *c = b->found.script.clauses.v[i];
-		const struct attach_clause *bound = b->found.clauses[i];
-		vec_each(const struct script_attach, at, &c->attach) {
-			bool is_usdt = at->provider->place == PLACE_USDT;
-			for (size_t m = 0; is_usdt && m < bound->probes.n; m++)
-				add_usdt_cost(&list, b, at, &bound->probes.v[m]);
-			if (!is_usdt || !bound->probes.n)
-				add_places(&list, at);
-		}
-	}
-	return list.names;
-}
-
 static bool is_print(const struct node *n)
 {
 	return node_is(n, NODE_CALL, "printf") || node_is(n, NODE_CALL, "print");
@@ -317,14 +134,6 @@ struct series {
 	unsigned long long over;   /**< ms: when -T is over, on the clock of clock_ms(); 0: never */
 	struct run_end end;
 };
-
-/** The build-id of the program, in @a; empty where it has none. */
-static struct str build_of(struct arena *a, struct expansion *x)
-{
-	struct targetfile *exe = x->files.list.n ? &x->files.list.v[0] : NULL;
-	const struct img *img = exe ? targetfile_open(&x->files, exe) : NULL;
-	return img ? str_copy(a, img->build_id) : STR("");
-}
 
 /** The script's file, or what there is instead of one. */
 static struct str script_name(const struct run_options *o)
@@ -375,7 +184,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 								    : o->req.out;
 	cfg.begun = &series->begun;
 	cfg.has_summary = o->req.given.verbose || isatty(STDERR_FILENO);
-	cfg.attached = list_attached(a, &x->bind);
+	cfg.attached = attached_list(a, &x->bind);
 	cfg.has_family = is_host || o->req.given.has_family || o->req.given.cgroup;
 	cfg.has_skipped = x->skipped.n > 0;
 	cfg.max_strlen = o->req.raw ? 0 : x->bind.made->max_strlen;
@@ -387,7 +196,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.is_verbose = o->req.given.verbose;
 	cfg.has_account = o->req.given.verbose || cfg.is_estimate || cfg.ceiling.share > 0 ||
 			  cfg.ceiling.rate > 0;
-	cfg.cost_names = list_cost_names(a, &x->bind);
+	cfg.cost_names = attached_cost_names(a, &x->bind);
 	trigger_of(o, x, &cfg.slow_ns);
 	// A command of -c would end with the trace, and runs for it alone.
 	if (!o->has_ceiling && !o->req.raw && !o->command && prints_events(&x->bind))
@@ -411,48 +220,6 @@ static struct str first_line_of(struct arena *a, const struct run_options *o,
 				     .offset = offset},
 		    &b);
 	return strbuf_take(&b, a);
-}
-
-/** The program reads memory of its target, in one of the ways that are written so; or a text of it is. */
-static bool reads_memory(struct str program)
-{
-	return str_contains(program, STR("str(")) || str_contains(program, STR("buf(")) ||
-	       str_contains(program, STR("->")) || str_contains(program, STR("*("));
-}
-
-static void add_file(struct resident *r, const struct targetfile *tf)
-{
-	const struct proc_file *f = tf->mapped;
-	struct stat st;
-	if (f && f->have_id)
-		resident_add_file(r, f->dev, f->ino, str_base(tf->path));
-	else if (stat(str_dup(r->arena, tf->open_path), &st) == 0)
-		resident_add_file(r, st.st_dev, st.st_ino, str_base(tf->path));
-}
-
-/** Literals are in the program, and in the files whose probes and functions the script names. */
-static struct resident *make_resident(struct arena *a, const struct run_options *o,
-				      const struct expansion *x)
-{
-	struct resident *r = arena_new(a, struct resident);
-	if (!x->files.list.n || !reads_memory(strbuf_str(&x->program.text)))
-		return NULL;
-	resident_init(r, a);
-	r->one = x->proc;
-	r->has_all = !x->proc;
-	add_file(r, &x->files.list.v[0]);
-	for (size_t i = 0; i < x->bind.found.script.clauses.n; i++) {
-		const struct attach_clause *c = x->bind.found.clauses[i];
-		vec_each(const struct attach_match, m, &c->probes)
-			add_file(r, m->file);
-		vec_each(const struct targetfile, tf, &x->files.list)
-			if (vec_any(const struct context_place, p, &c->near.places,
-				    p->src == tf->bin.src))
-				add_file(r, tf);
-	}
-	vec_each(const int, pid, &o->req.pids)
-		resident_add_process(r, *pid);
-	return r;
 }
 
 static void see_process(void *resident, int pid)
@@ -560,6 +327,17 @@ static void warn_of_strftime(struct diag *d, const struct run_config *cfg)
 		    -(double)offset / 1e9);
 }
 
+static void raise_semaphores(struct diag *d, const struct run_options *o, struct expansion *x,
+			     raised_list *ret)
+{
+	struct arena *a = x->bind.arena;
+	bool is_one = x->proc && x->bind.found.scope == BIND_BY_PID && !expand_has_several(&o->req);
+	semaphores_raise(d, &x->bind, is_one ? x->proc->pid : -1, ret);
+	x->skipped = skipped_json(
+	    &x->files.skipped, a,
+	    arena_printf(a, "bpftrace " DIALECT_FMT, DIALECT_ARG(x->bind.given->version)));
+}
+
 /** @share: as struct run_config has it. */
 static int trace(struct arena *a, struct diag *d, struct run_options *o, const struct bpftrace *bt,
 		 struct expansion *x, struct spawned *child, const struct output_share *share,
@@ -573,7 +351,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 		return CMD_INPUT;
 	raised_list raised = {0};
 	if (!o->req.raw)
-		raise_all(d, o, x, &raised);
+		raise_semaphores(d, o, x, &raised);
 	cfg.has_skipped |= x->skipped.n > 0;
 	if (x->bind.found.has_gate && !o->req.raw && !o->can_gate)
 		diag_warning(d, NULL,
@@ -586,7 +364,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	struct filetext *texts = NULL;
 	if (!cfg.proc && x->files.list.n && o->shapes.has_head && prints_addresses(&x->bind))
 		texts = filetext_new(has_own_pids(a, bt->version));
-	cfg.resident = o->req.raw ? NULL : make_resident(a, o, x);
+	cfg.resident = o->req.raw ? NULL : literals_find(a, &x->bind, cfg.program);
 	cfg.writer = make_writer(a, o, x, &cfg, names, texts);
 	if (o->converts)
 		cfg.convert = convert_new(o->converts, NULL, d, "the trace");
@@ -602,27 +380,12 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	if (status && !is_signal && !series->end.was_ready)
 		allowed_note(d, &o->may, &x->bind);
 	series->was_ready |= series->end.was_ready;
-	raised_end(&raised);
+	semaphores_lower(&raised);
 	filetext_free(texts);
 	writer_free(cfg.writer);
 	convert_free(cfg.convert);
 	codename_close(names);
 	return status;
-}
-
-/** The program, for the process that is held or, if there is none, those that were given. */
-static bool expand(struct arena *a, struct diag *d, struct run_options *o, struct expansion *x)
-{
-	bool has_head = o->req.json || o->output.sorts || o->has_time || o->run.keep_ms ||
-			trace_is_list(&o->req.trace) || o->req.trace.calls.n;
-	o->shapes = (struct shapes){0};
-	shapes_init(&o->shapes, a, has_head);
-	shapes_add_key(&o->shapes);
-	o->shapes.can_gate = o->can_gate;
-	o->req.given.is_bare = o->no_run;
-	if (!o->no_run && !o->req.raw) // elsewhere nobody would decode them
-		o->req.given.shapes = &o->shapes;
-	return expand_run(a, d, &o->req, x) && expand_check_reach(d, &o->req, x, DIAG_ERROR);
 }
 
 /**
@@ -649,7 +412,7 @@ static bool start_command(struct arena *a, struct diag *d, struct run_options *o
 		vec_push(a, &o->req.pids, child->target);
 		d->n_errors = n_errors;
 		d->log = &log;
-		good = expand(a, d, o, x);
+		good = run_options_expand(a, d, o, x);
 		d->log = NULL;
 		if (is_wrapper &&
 		    x->bind.found.scope != BIND_HOST) { // what it lacks is of no interest
@@ -692,7 +455,7 @@ static void note_process(struct arena *a, struct run_options *o, struct series *
 {
 	struct str was = s->build, path = x->proc ? x->proc->files.v[0].path : STR("");
 	const char *stranger = o->awaited && x->proc ? stranger_of(a, x->proc) : NULL;
-	s->build = build_of(a, x);
+	s->build = build_id_of(a, x);
 	bool is_other = was.n && s->build.n && !str_eq(was, s->build);
 	bool has_moved = s->path.n && path.n && !str_eq(s->path, path);
 	s->note = is_other ? ", another build" : NULL;
@@ -711,7 +474,8 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct run_options 
 	struct expansion x = {0};
 	sigset_t ends;
 	int status = CMD_INPUT;
-	bool good = o->command ? start_command(a, d, o, &child, &x) : expand(a, d, o, &x);
+	bool good =
+	    o->command ? start_command(a, d, o, &child, &x) : run_options_expand(a, d, o, &x);
 	// Of -t that is the script to go on from.
 	struct str shown =
 	    o->no_run && trace_is_wanted(&o->req.trace) ? x.script : strbuf_str(&x.program.text);
@@ -744,177 +508,6 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct run_options 
 	return status;
 }
 
-/** The processes of one build of a program, of several that are traced side by side. */
-struct build {
-	struct run_options options; /**< for these */
-	struct expansion x;
-	struct output_share share;
-	const char *note; /**< for the message that it is attached to */
-};
-
-struct builds {
-	struct arena *arena;
-	struct diag *diag;
-	const struct bpftrace *bpftrace;
-	const struct run_options *options; /**< for all of them */
-	VEC(struct build) list;
-};
-
-/** The processes given, by the file that they run. */
-static void sort_by_build(struct builds *b, struct run_options *o)
-{
-	int *pids = o->req.pids.v;
-	for (size_t i = 0, n; i < o->req.pids.n; i += n) {
-		n = proc_same_exe_first(PROCFS, pids + i, o->req.pids.n - i);
-		struct build build = {.options = *o};
-		build.options.req.pids.v = pids + i;
-		build.options.req.pids.n = n;
-		vec_push(b->arena, &b->list, build);
-	}
-}
-
-/**
- * They are one program of which several builds run: a file that was replaced while older processes go on, or
- * each container's own.
- */
-static bool is_one_program(struct builds *b)
-{
-	struct str name = STR("");
-	for (size_t i = 0; i < b->list.n; i++) {
-		int pid = b->list.v[i].options.req.pids.v[0];
-		struct str other = proc_exe_name(b->arena, PROCFS, pid);
-		if (i > 0 && !str_eq(other, name))
-			return false;
-		name = other;
-	}
-	return true;
-}
-
-/** Has it what the script traces? Other mistakes are the script's, and said later. */
-static bool has_probes(struct builds *b, struct build *build)
-{
-	struct diag_log log = {.arena = b->arena};
-	struct diag *d = b->diag;
-	unsigned n_before = d->n_errors;
-	struct run_options options = build->options;
-	d->log = &log;
-	d->n_errors = 0;
-	bool good = expand(b->arena, d, &options, &build->x);
-	bool lacks_names = !good && d->n_errors && d->n_errors == build->x.files.n_missing;
-	expand_close(&build->x);
-	build->x = (struct expansion){0};
-	d->log = NULL;
-	d->n_errors = n_before;
-	return !lacks_names;
-}
-
-/** Of those that were found by a name, which anybody can take, the ones without the probes are not meant. */
-static void skip_without_probes(struct builds *b, struct run_options *o)
-{
-	struct arena *a = b->arena;
-	bool *has = arena_array(a, bool, b->list.n);
-	size_t n_good = 0, kept = 0, n_pids = 0;
-	for (size_t i = 0; i < b->list.n; i++)
-		n_good += has[i] = has_probes(b, &b->list.v[i]);
-	if (!n_good || n_good == b->list.n)
-		return;
-	int *pids = arena_array(a, int, o->req.pids.n);
-	for (size_t i = 0; i < b->list.n; i++) {
-		struct build *build = &b->list.v[i];
-		int *own = build->options.req.pids.v;
-		size_t n = build->options.req.pids.n;
-		if (!has[i]) {
-			diag_warning(b->diag, NULL,
-				     "process %d%s is not traced: " STR_FMT
-				     " (uid %u) does not have the probes or functions",
-				     own[0], n > 1 ? arena_printf(a, " (and %zu more)", n - 1) : "",
-				     STR_ARG(proc_exe(a, PROCFS, own[0])),
-				     (unsigned)proc_uid(a, PROCFS, own[0], PROC_UID_REAL));
-			continue;
-		}
-		memcpy(pids + n_pids, own, n * sizeof(*own));
-		build->options.req.pids.v = pids + n_pids;
-		n_pids += n;
-		b->list.v[kept++] = *build;
-	}
-	b->list.n = kept;
-	o->req.pids.v = pids;
-	o->req.pids.n = n_pids;
-}
-
-/** The first bytes of the build ID, in hex; empty for none. */
-static const char *short_build(struct arena *a, struct expansion *x)
-{
-	enum { SHOWN = 6 };
-	struct str id = build_of(a, x);
-	return str_dup(a, str_hex(a, str_slice(id, 0, id.n < SHOWN ? id.n : SHOWN)));
-}
-
-/** Says which processes run which build, so that those of one can be given. */
-static bool refuse_builds(struct builds *b)
-{
-	struct arena *a = b->arena;
-	diag_error(b->diag, NULL,
-		   "%zu builds of the program are running, and the script is for the whole host: "
-		   "give the PIDs of one build",
-		   b->list.n);
-	vec_each(struct build, build, &b->list) {
-		const char *id = short_build(a, &build->x), *pids = "";
-		for (size_t k = 0; k < build->options.req.pids.n; k++)
-			pids = arena_printf(a, "%s %d", pids, build->options.req.pids.v[k]);
-		struct str exe = proc_exe(a, PROCFS, build->options.req.pids.v[0]);
-		diag_note(b->diag, NULL, STR_FMT ", build ID %s: PID%s%s",
-			  STR_ARG(str_printable(a, exe)), *id ? id : "unknown",
-			  build->options.req.pids.n > 1 ? "s" : "", pids);
-	}
-	return false;
-}
-
-/** What is wrong with the script is said once, not of each build. */
-static bool expand_builds(struct builds *b)
-{
-	struct arena *a = b->arena;
-	struct diag *d = b->diag;
-	struct diag_log said = {.arena = a};
-	bool good = true;
-	for (size_t i = 0; i < b->list.n; i++) {
-		struct diag_log log = {.arena = a};
-		struct build *build = &b->list.v[i];
-		d->log = &log;
-		good &= expand(a, d, &build->options, &build->x);
-		d->log = NULL;
-		vec_each(const struct diag_message, m, &log.messages) {
-			if (!vec_any(const struct diag_message, other, &said.messages,
-				     str_eq(other->text, m->text) && other->at.line == m->at.line))
-				diag_show(d, m);
-			vec_push(a, &said.messages, *m);
-		}
-	}
-	bool is_for_host = good && b->list.v[0].x.bind.found.scope == BIND_HOST;
-	return good && (!is_for_host || refuse_builds(b));
-}
-
-/** What goes before its lines, as tail has it for several files. @id: the build's, in hex */
-static struct str heading_of(struct builds *b, const struct build *build, const char *id)
-{
-	struct str name = proc_name(build->x.proc);
-	struct strbuf text = {0};
-	if (build->options.req.json) {
-		struct json j = {&text, false};
-		json_open(&j, NULL, '{');
-		json_str(&j, "program", name);
-		json_printf(&j, "pid", "%d", build->x.proc->pid);
-		json_str_or_null(&j, "build", str_from(id));
-		json_close(&j, '}');
-		strbuf_addf(&text, "\n");
-	} else {
-		strbuf_addf(&text, "==> " STR_FMT " (PID %d)%s <==\n",
-			    STR_ARG(str_printable(b->arena, name)), build->x.proc->pid,
-			    build->note);
-	}
-	return strbuf_take(&text, b->arena);
-}
-
 static int trace_build(void *ctx, size_t i, int ready_fd)
 {
 	struct builds *b = ctx;
@@ -939,19 +532,12 @@ static int trace_builds(struct builds *b)
 	struct output_share share;
 	struct jobs_work work = {b->list.n, trace_build, builds_are_ready, b, {{0}}};
 	int status = CMD_INPUT;
-	if (!expand_builds(b))
+	if (!builds_expand(b))
 		;
 	else if (!output_share_new(&share))
 		diag_error(b->diag, NULL, "cannot share the output: %s", strerror(errno));
 	else {
-		for (size_t i = 0; i < b->list.n; i++) {
-			struct build *build = &b->list.v[i];
-			const char *id = short_build(b->arena, &build->x);
-			build->note = *id ? arena_printf(b->arena, ", build %s", id) : "";
-			build->share = share;
-			build->share.self = (unsigned)i + 1;
-			build->share.heading = heading_of(b, build, id);
-		}
+		builds_set_headings(b, &share);
 		stop_signals(&work.signals);
 		if (b->options->run.keep_ms)
 			sigaddset(&work.signals, SIGUSR1);
@@ -963,8 +549,7 @@ static int trace_builds(struct builds *b)
 			status = 1;
 		}
 	}
-	for (size_t i = 0; i < b->list.n; i++)
-		expand_close(&b->list.v[i].x);
+	builds_close(b);
 	return status;
 }
 
@@ -1057,12 +642,12 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	s.name = o->awaited ? str_from(o->awaited) : STR("");
 	if (o->run.duration && o->follows)
 		s.over = clock_ms() + o->run.duration;
-	struct builds builds = {a, d, bt, o, {0}};
+	struct builds builds = {.arena = a, .diag = d, .bpftrace = bt, .options = o};
 	if (!o->req.given.cgroup)
-		sort_by_build(&builds, o);
+		builds_sort(&builds, o);
 	if (builds.list.n > 1 && o->req.by_name)
-		skip_without_probes(&builds, o);
-	if (o->no_run || o->echo || o->follows || !is_one_program(&builds))
+		builds_skip_without_probes(&builds, o);
+	if (o->no_run || o->echo || o->follows || !builds_are_one_program(&builds))
 		builds.list.n = 0;
 	if (builds.list.n > 1 && o->converts) {
 		diag_error(d, NULL,

@@ -536,3 +536,17 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 		req->trace.how.max_functions = MAX_CALLS;
 	return status;
 }
+
+bool run_options_expand(struct arena *a, struct diag *d, struct run_options *o, struct expansion *x)
+{
+	bool has_head = o->req.json || o->output.sorts || o->has_time || o->run.keep_ms ||
+			trace_is_list(&o->req.trace) || o->req.trace.calls.n;
+	o->shapes = (struct shapes){0};
+	shapes_init(&o->shapes, a, has_head);
+	shapes_add_key(&o->shapes);
+	o->shapes.can_gate = o->can_gate;
+	o->req.given.is_bare = o->no_run;
+	if (!o->no_run && !o->req.raw) // elsewhere nobody would decode them
+		o->req.given.shapes = &o->shapes;
+	return expand_run(a, d, &o->req, x) && expand_check_reach(d, &o->req, x, DIAG_ERROR);
+}

@@ -31,5 +31,8 @@ struct run_options {
 
 /** Reads all of it into @o, with `lists` no more than the words; -1, or the exit status when nothing is left to do. */
 int run_options_read(int argc, char **argv, struct run_options *o);
+/** The program, for the process that is held or, if there is none, those that were given; as expand_run(). */
+bool run_options_expand(struct arena *a, struct diag *d, struct run_options *o,
+			struct expansion *x);
 
 #endif

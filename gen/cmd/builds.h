@@ -1,0 +1,52 @@
+/**
+ * builds - which processes are traced: those that were given, by the program that they run.
+ *
+ * A name can be that of several programs, and of several builds of one: a file that was replaced while
+ * older processes go on, or each container's own. Each build has its own types, so each is expanded by
+ * itself, and traced by a bpftrace of its own.
+ *
+ *	struct builds b = {.arena = a, .diag = d, .bpftrace = bt, .options = o};
+ *	builds_sort(&b, o);
+ *	builds_skip_without_probes(&b, o);
+ *	if (builds_expand(&b)) ...b.list.v[0].x...
+ *	builds_close(&b);
+ */
+#ifndef CMD_BUILDS_H
+#define CMD_BUILDS_H
+
+#include "cmd/expand.h"
+#include "cmd/run_options.h"
+#include "run/output.h"
+
+/** The processes of one build. */
+struct build {
+	struct run_options options; /**< for these */
+	struct expansion x;
+	struct output_share share;
+	const char *note; /**< for the message that it is attached to */
+};
+
+struct builds {
+	struct arena *arena;
+	struct diag *diag;
+	const struct bpftrace *bpftrace;
+	const struct run_options *options; /**< for all of them */
+	VEC(struct build) list;
+};
+
+/** The processes of @o, by the file that they run. */
+void builds_sort(struct builds *b, struct run_options *o);
+/** They are one program of which several builds run. */
+bool builds_are_one_program(struct builds *b);
+/** Of those that were found by a name, which anybody can take, the ones without the probes are not meant. */
+void builds_skip_without_probes(struct builds *b, struct run_options *o);
+/** Each build's program; what is wrong with the script is said once, not of each. */
+bool builds_expand(struct builds *b);
+/** What tells the builds apart in the output, which they write to @share. */
+void builds_set_headings(struct builds *b, const struct output_share *share);
+void builds_close(struct builds *b);
+
+/** The build-id of the program, in @a; empty where it has none. */
+struct str build_id_of(struct arena *a, struct expansion *x);
+
+#endif
