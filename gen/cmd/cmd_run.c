@@ -174,8 +174,10 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.bpftrace = bt;
 	cfg.program = strbuf_str(&x->program.text);
 	cfg.map = o->req.raw ? NULL : &x->program.map;
-	// A trace of the whole host, or of several, has no process that it ends with, unless it has started one.
+	// A trace of the whole host, or of several, has no one process, unless it has started one.
 	cfg.proc = has_end ? x->proc : NULL;
+	// A script of the whole host that filters by one process has nothing to show after its end.
+	cfg.ends_with = has_end || (is_host && x->names_one) ? x->proc : NULL;
 	cfg.pass_pid = has_end && x->proc && x->bind.found.scope == BIND_BY_PID;
 	cfg.is_unsafe = x->bind.found.unsafe != NULL;
 	cfg.attached_to = expand_attached_to(a, &o->req, x, has_end, series->note);

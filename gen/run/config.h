@@ -17,6 +17,7 @@ struct run_config {
 	struct str program;
 	const struct linemap *map;	  /**< NULL: the program is no template's */
 	struct proc *proc;		  /**< the target, or NULL */
+	const struct proc *ends_with;	  /**< the process whose end ends the trace, or NULL */
 	bool is_unsafe;			  /**< and --unsafe, which its attach points need */
 	bool pass_pid;			  /**< bpftrace is given -p: the process of @proc */
 	struct spawned *child;		  /**< program to release once attached, or NULL */

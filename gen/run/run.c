@@ -406,13 +406,13 @@ static void stop_timer(void)
 
 static bool runs_another_file(const struct runner *r)
 {
-	return r->cfg->proc && !proc_runs_same_file(r->cfg->proc);
+	return r->cfg->ends_with && !proc_runs_same_file(r->cfg->ends_with);
 }
 
 static void report_exec(struct runner *r)
 {
 	diag_error(r->diag, NULL, "process %d called exec() during setup: try again",
-		   r->cfg->proc->pid);
+		   r->cfg->ends_with->pid);
 }
 
 /** Before events count. */
@@ -466,7 +466,7 @@ static void open_cost(struct runner *r)
 /** Also of one that has exited, until its parent has waited for it. */
 static void look_at_user(struct runner *r)
 {
-	const struct proc *p = r->cfg->proc;
+	const struct proc *p = r->cfg->ends_with;
 	struct arena a = {0};
 	uid_t uid = p && proc_start_time(p->procfs, p->pid) == p->start_time
 			? proc_uid(&a, p->procfs, p->pid, PROC_UID_REAL)
@@ -481,7 +481,7 @@ static void become_ready(struct runner *r)
 	// bpftrace knows a process by its PID alone: only now that it is attached can we tell
 	// whether the PID still belonged to the process that was looked at, and whether that still
 	// runs the same program.
-	const struct proc *proc = r->cfg->proc;
+	const struct proc *proc = r->cfg->ends_with;
 	r->ready = true;
 	r->ready_at = clock_ms();
 	relay_release(&r->relay);
@@ -553,7 +553,7 @@ static void look_at_cost(struct runner *r)
 /** Nothing has come, which may be because a child of the target does the work. */
 static bool looks_for_forks(const struct runner *r)
 {
-	return r->ready && r->cfg->proc && r->cfg->attached.n && !r->cfg->has_family &&
+	return r->ready && r->cfg->ends_with && r->cfg->attached.n && !r->cfg->has_family &&
 	       !r->n_children && !r->over_at && !writer_result(r->cfg->writer).has_value;
 }
 
@@ -561,7 +561,7 @@ static void look_for_forks(struct runner *r)
 {
 	if (!looks_for_forks(r) || clock_ms() < r->forks_at)
 		return;
-	r->n_children = proc_count_children(r->cfg->proc);
+	r->n_children = proc_count_children(r->cfg->ends_with);
 	r->forks_after = r->forks_after ? 2 * r->forks_after : FIRST_FORK_LOOK_MS;
 	if (r->forks_after > LAST_FORK_LOOK_MS)
 		r->forks_after = LAST_FORK_LOOK_MS;
@@ -780,7 +780,7 @@ static void report_events(struct runner *r)
 /** Also with -q: a trace that is empty for this reason looks like one of a program that did nothing. */
 static void report_forks(struct runner *r)
 {
-	const struct proc *proc = r->cfg->proc;
+	const struct proc *proc = r->cfg->ends_with;
 	bool was_quiet = r->diag->quiet;
 	struct writer_result result = writer_result(r->cfg->writer);
 	if (!r->n_children || result.has_value)
@@ -848,7 +848,7 @@ static void report_end(struct runner *r, bool is_gone)
 		r->status = 1;
 		diag_error(r->diag, NULL,
 			   "process %d (" STR_FMT ") has exited before it could be traced",
-			   cfg->proc->pid, STR_ARG(proc_name(cfg->proc)));
+			   cfg->ends_with->pid, STR_ARG(proc_name(cfg->ends_with)));
 	} else if (!r->ready && r->status && runs_another_file(r)) {
 		r->status = 1;
 		report_exec(r);
@@ -857,8 +857,8 @@ static void report_end(struct runner *r, bool is_gone)
 	} else if (!r->ready && r->status) {
 		messages_explain_failure(&r->relay.messages, r->status);
 	} else if (is_gone && r->status == 0 && !cfg->quiet && !r->given_up) {
-		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->proc->pid,
-			STR_ARG(str_printable(r->arena, proc_name(cfg->proc))));
+		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->ends_with->pid,
+			STR_ARG(str_printable(r->arena, proc_name(cfg->ends_with))));
 	}
 	if (r->given_up && (r->status == 0 || by_us || r->diag->n_errors))
 		r->status = r->diag->n_errors ? 1 : 0;
@@ -878,7 +878,7 @@ static void report_end(struct runner *r, bool is_gone)
 static void finish(struct runner *r)
 {
 	const struct run_config *cfg = r->cfg;
-	bool was_ready = r->ready, is_gone = cfg->proc && !proc_is_same(cfg->proc);
+	bool was_ready = r->ready, is_gone = cfg->ends_with && !proc_is_same(cfg->ends_with);
 	// Else it talks of a process, or a program, that is no more.
 	if (r->ready || !r->status || !(is_gone || runs_another_file(r)))
 		relay_release(&r->relay);
@@ -939,13 +939,13 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 			   .loss = -1,
 			   .gate = -1,
 			   .user = (uid_t)-1};
-	r.target_end = cfg->proc ? cfg->proc->pidfd : -1;
+	r.target_end = cfg->ends_with ? cfg->ends_with->pidfd : -1;
 	*end = (struct run_end){.user = (uid_t)-1};
 	if (!output_open(a, d, cfg->out_path, cfg->share, cfg->begun, &r.output))
 		return 1;
-	if (cfg->proc && !proc_is_same(cfg->proc)) {
+	if (cfg->ends_with && !proc_is_same(cfg->ends_with)) {
 		end->is_gone = true;
-		diag_error(d, NULL, "process %d has exited", cfg->proc->pid);
+		diag_error(d, NULL, "process %d has exited", cfg->ends_with->pid);
 		return 1;
 	}
 

@@ -215,4 +215,39 @@ for format in "" "-f text" "-f json"; do
 		$want "-o FILE.json ${format:-with no -f} is $want"
 done
 exec 8>&-
+wait "$live_pid"
+
+# A script for the whole host that filters by one process has nothing more to show when that has exited.
+filter='#pragma scope host
+#ifdef __PID__
+#define OURS pid == __PID__ || curtask->real_parent->tgid == __PID__
+#endif
+usdt:__EXE__:hit /OURS/ { printf("hit %d\n", arg0); }'
+# ends_with_target CLAIM SCRIPT...
+ends_with_target() {
+	live_start "$tmp/hit"
+	live_trace --strict -T 60 "$live_pid" "${@:2}"
+	printf A >&8
+	wait_for are_idle "$live_pid"
+	exec 8>&-
+	live_wait
+	is "$live_rc $(grep '^btgen: p' "$tmp/messages")" "0 btgen: process $live_pid (hit) has exited" "$1 ends with its process, and says so"
+}
+ends_with_target "a script for the whole host that filters by a PID" -e "$filter"
+is "$(grep . "$tmp/trace")" "hit 1" "... and shows what came before"
+if [ -e /sys/kernel/tracing/events/sched ] || [ -e /sys/kernel/debug/tracing/events/sched ]; then
+	ends_with_target "offcpu.bt" offcpu.bt
+	like "$(cat "$tmp/trace")" '@wait_us\[hit\]' "... and prints its maps"
+else
+	skip "offcpu.bt ends with its process" "tracefs is not mounted here"
+fi
+live_start "$tmp/hit"
+ok "one that does not filter: it attaches" live_trace "$live_pid" -e '#pragma scope host
+usdt:__EXE__:hit { printf("hit %d\n", arg0); }'
+exec 8>&-
+wait "$live_pid"
+printf A | "$tmp/hit" &
+wait_for grep -q hit "$tmp/trace"
+live_wait INT
+is "$live_rc $(grep -c 'has exited' "$tmp/messages")" "0 0" "... and goes on with the others that run the program"
 done_testing

@@ -209,5 +209,8 @@ $hits True {'MAIN_FORKNUM'}" "-t prints the text of a query, and what it reads: 
 fi
 exec 4>&-
 
+ok "postgresql.bt, once more: it attaches" live_trace -T 600 "$postmaster" postgresql.bt
 postgresql_stop
+live_wait
+is "$live_rc $(grep '^btgen: process' "$tmp/messages")" "0 btgen: process $postmaster (postgres) has exited" "the end of the server ends it, which is said"
 done_testing
