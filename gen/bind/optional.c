@@ -255,6 +255,7 @@ bool optional_drop(struct bind *b)
 	bool good = true;
 	// Of a script that fits nothing here, a few names tell which one it is.
 	if (out.names.n && !n_events) {
+		b->given->files->n_missing++;
 		good = diag_error(b->diag, NULL,
 				  "%s has none of the probes of this script, all of which are "
 				  "optional: %s",

@@ -29,47 +29,110 @@ bool builds_are_one_program(struct builds *b)
 	return true;
 }
 
-/** Has it what the script traces? Other mistakes are the script's, and said later. */
-static bool has_probes(struct builds *b, struct build *build)
+void builds_report_left(struct diag *d, struct arena *a, const int *pids, size_t n,
+			const char *fate, const char *why)
+{
+	struct str exe = proc_exe(a, PROCFS, pids[0]);
+	uid_t uid = proc_uid(a, PROCFS, pids[0], PROC_UID_REAL);
+	const char *more = n > 1 ? arena_printf(a, " (and %zu more)", n - 1) : "";
+	if (uid == (uid_t)-1)
+		diag_warning(d, NULL, "process %d%s is %s: it has exited", pids[0], more, fate);
+	else
+		diag_warning(d, NULL, "process %d%s is %s: " STR_FMT " (uid %u) %s", pids[0], more,
+			     fate, STR_ARG(exe), (unsigned)uid, why);
+}
+
+/** Why processes cannot be those that @o means; NULL: they can. Mistakes of the script are said later. */
+static const char *why_not_meant(struct builds *b, struct run_options o)
 {
 	struct diag_log log = {.arena = b->arena};
 	struct diag *d = b->diag;
+	struct expansion x = {0};
+	const char *why = NULL;
 	unsigned n_before = d->n_errors;
-	struct run_options options = build->options;
 	d->log = &log;
 	d->n_errors = 0;
-	bool good = run_options_expand(b->arena, d, &options, &build->x);
-	bool lacks_names = !good && d->n_errors && d->n_errors == build->x.files.n_missing;
-	expand_close(&build->x);
-	build->x = (struct expansion){0};
+	bool good = run_options_expand(b->arena, d, &o, &x);
+	const struct diag_message *first =
+	    vec_find(const struct diag_message, m, &log.messages, m->level == DIAG_ERROR);
+	if (!good && !x.is_open && first)
+		why = arena_printf(b->arena, "cannot be traced: " STR_FMT, STR_ARG(first->text));
+	else if (!good && d->n_errors && d->n_errors == x.files.n_missing)
+		why = "does not have the probes or functions";
+	expand_close(&x);
 	d->log = NULL;
 	d->n_errors = n_before;
-	return !lacks_names;
+	return why;
+}
+
+static cmd_words *patterns_of(struct run_options *o)
+{
+	return o->req.trace.calls.n ? &o->req.trace.calls : &o->req.trace.patterns;
+}
+
+/**
+ * Each build gets those of several patterns that it has, and all of them if it has none. A pattern that no
+ * build has remains for all of them: it is an error.
+ */
+static void choose_patterns(struct builds *b, struct run_options *o)
+{
+	cmd_words all = *patterns_of(o);
+	vec_each(struct build, build, &b->list)
+		*patterns_of(&build->options) = (cmd_words){0};
+	for (size_t k = 0; k < all.n; k++) {
+		bool *has = arena_array(b->arena, bool, b->list.n);
+		size_t n_have = 0;
+		for (size_t i = 0; i < b->list.n; i++) {
+			struct run_options one = *o;
+			one.req.pids = b->list.v[i].options.req.pids;
+			*patterns_of(&one) = (cmd_words){0};
+			vec_push(b->arena, patterns_of(&one), all.v[k]);
+			n_have += has[i] = !why_not_meant(b, one);
+		}
+		for (size_t i = 0; i < b->list.n; i++)
+			if (has[i] || !n_have)
+				vec_push(b->arena, patterns_of(&b->list.v[i].options), all.v[k]);
+	}
+	vec_each(struct build, build, &b->list)
+		if (!patterns_of(&build->options)->n)
+			*patterns_of(&build->options) = all;
+}
+
+static void report_patterns(struct builds *b, struct build *build, struct run_options *o)
+{
+	const struct expand_request *req = &build->options.req;
+	vec_each(const char *const, pattern, patterns_of(o)) {
+		if (vec_any(const char *const, own, patterns_of(&build->options), *own == *pattern))
+			continue;
+		const char *fate = arena_printf(b->arena, "traced without '%s'", *pattern);
+		builds_report_left(b->diag, b->arena, req->pids.v, req->pids.n, fate,
+				   "does not have it");
+	}
 }
 
 void builds_skip_without_probes(struct builds *b, struct run_options *o)
 {
 	struct arena *a = b->arena;
-	bool *has = arena_array(a, bool, b->list.n);
+	const char **why = arena_array(a, const char *, b->list.n);
 	size_t n_good = 0, kept = 0, n_pids = 0;
-	for (size_t i = 0; i < b->list.n; i++)
-		n_good += has[i] = has_probes(b, &b->list.v[i]);
-	if (!n_good || n_good == b->list.n)
+	if (patterns_of(o)->n > 1)
+		choose_patterns(b, o);
+	for (size_t i = 0; i < b->list.n; i++) {
+		why[i] = why_not_meant(b, b->list.v[i].options);
+		n_good += !why[i];
+	}
+	if (!n_good)
 		return;
 	int *pids = arena_array(a, int, o->req.pids.n);
 	for (size_t i = 0; i < b->list.n; i++) {
 		struct build *build = &b->list.v[i];
 		int *own = build->options.req.pids.v;
 		size_t n = build->options.req.pids.n;
-		if (!has[i]) {
-			diag_warning(b->diag, NULL,
-				     "process %d%s is not traced: " STR_FMT
-				     " (uid %u) does not have the probes or functions",
-				     own[0], n > 1 ? arena_printf(a, " (and %zu more)", n - 1) : "",
-				     STR_ARG(proc_exe(a, PROCFS, own[0])),
-				     (unsigned)proc_uid(a, PROCFS, own[0], PROC_UID_REAL));
+		if (why[i]) {
+			builds_report_left(b->diag, a, own, n, "not traced", why[i]);
 			continue;
 		}
+		report_patterns(b, build, o);
 		memcpy(pids + n_pids, own, n * sizeof(*own));
 		build->options.req.pids.v = pids + n_pids;
 		n_pids += n;

@@ -38,7 +38,16 @@ struct builds {
 void builds_sort(struct builds *b, struct run_options *o);
 /** They are one program of which several builds run. */
 bool builds_are_one_program(struct builds *b);
-/** Of those that were found by a name, which anybody can take, the ones without the probes are not meant. */
+/**
+ * Warns that the processes @pids of one program are not what a name means: they are @fate, "not traced", as
+ * their program @why, "has none of the probes".
+ */
+void builds_report_left(struct diag *d, struct arena *a, const int *pids, size_t n,
+			const char *fate, const char *why);
+/**
+ * Of those that were found by a name, which anybody can take, the ones without the probes are not meant, if
+ * there are others; and each gets the patterns of -t that it has.
+ */
 void builds_skip_without_probes(struct builds *b, struct run_options *o);
 /** Each build's program; what is wrong with the script is said once, not of each. */
 bool builds_expand(struct builds *b);

@@ -649,7 +649,8 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 		builds_sort(&builds, o);
 	if (builds.list.n > 1 && o->req.by_name)
 		builds_skip_without_probes(&builds, o);
-	if (o->no_run || o->echo || o->follows || !builds_are_one_program(&builds))
+	if (o->no_run || o->echo || o->follows ||
+	    (!o->req.by_name && !builds_are_one_program(&builds)))
 		builds.list.n = 0;
 	if (builds.list.n > 1 && o->converts) {
 		diag_error(d, NULL,

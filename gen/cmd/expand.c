@@ -330,6 +330,7 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 				  STR_FMT " is a 32-bit program, which is not supported: %s",
 				  STR_ARG(program->path), IMG_WHY_NOT_32BIT);
 	unsigned n_errors = d->n_errors;
+	x->is_open = true;
 	x->files.signatures = expand_signatures(a, d);
 	program->path = req->exe && req->at ? str_from(req->at) : program->path;
 	return d->n_errors == n_errors;

@@ -55,6 +55,7 @@ struct expansion {
 	struct proc *proc; /**< the target, or NULL; owned */
 	size_t
 	    n_parents; /**< of several PIDs, see proc_parents_first(); 1: the others are its children */
+	bool is_open;	/**< the target was read, if there is one */
 	bool names_one; /**< the script has a process in mind: __PID__ */
 	struct targetfiles files;
 	struct bind bind;   /**< what was found out about the program */
