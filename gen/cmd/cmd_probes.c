@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 #include "base/vec.h"
+#include "cmd/builds.h"
 #include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "elf/debugfile.h"
@@ -28,6 +29,13 @@ struct source {
 	const char *text;
 };
 
+/** Processes of a name that run one program, and its files. */
+struct named {
+	int *pids;
+	size_t n;
+	size_t first, end; /**< those of listing.files */
+};
+
 struct listing {
 	struct arena *arena;
 	struct diag *diag;
@@ -41,6 +49,7 @@ struct listing {
 	VEC(struct pattern) patterns;
 	VEC(struct source_lines) lines;
 	VEC(struct probes_file) files;
+	VEC(struct named) named;
 	struct strbuf out;
 };
 
@@ -107,12 +116,13 @@ static void add_named(struct listing *l, const char *name)
 			   "a file",
 			   name);
 	proc_parents_first(PROCFS, pids, n);
-	for (size_t i = 0; i < n; i++) {
-		size_t k = 0;
-		while (k < i && !proc_same_exe(PROCFS, pids[k], pids[i]))
-			k++;
-		if (k == i)
-			add_process(l, pids[i]);
+	for (size_t i = 0; i < n;) {
+		struct named one = {.pids = pids + i, .first = l->files.n};
+		one.n = proc_same_exe_first(PROCFS, one.pids, n - i);
+		add_process(l, *one.pids);
+		one.end = l->files.n;
+		vec_push(l->arena, &l->named, one);
+		i += one.n;
 	}
 }
 
@@ -161,6 +171,24 @@ static size_t filter(struct listing *l)
 		n_left += n;
 	}
 	return n_left;
+}
+
+static bool has_probes(const struct listing *l, const struct named *one)
+{
+	for (size_t i = one->first; i < one->end; i++)
+		if (l->files.v[i].probes.n_probes)
+			return true;
+	return false;
+}
+
+/** Of several programs of a name, those without the probes are not traced either. */
+static void report_left(struct listing *l)
+{
+	bool is_any = vec_any(const struct named, one, &l->named, has_probes(l, one));
+	vec_each(const struct named, one, &l->named)
+		if (is_any && !has_probes(l, one))
+			builds_report_left(l->diag, l->arena, one->pids, one->n, "not listed",
+					   "has none of the probes");
 }
 
 /** An error for each pattern that matches nothing. */
@@ -319,6 +347,7 @@ static void list_probes(struct listing *l)
 	if (l->files.n || !l->diag->n_errors)
 		complain(l);
 	size_t n = filter(l);
+	report_left(l);
 	warn_of_moved_code(l);
 	for (size_t i = 0; i < l->files.n && is_whole(l); i++)
 		if (l->files.v[i].probes.n_probes)

@@ -705,8 +705,11 @@ static int list_probes(struct diag *d, struct run_options *o)
 		if (!o->words.n)
 			return cmd_usage_error("-l: give a process or a file");
 		const char *word = o->words.v[first++];
-		vec_push(a, &argv,
-			 arena_printf(a, "-%c%s", access(word, F_OK) == 0 ? 'x' : 'p', word));
+		size_t n = 0;
+		if (!strchr(word, '/')) // a process of that name goes before a file, as with -t
+			proc_find_named(a, PROCFS, word, &n);
+		bool is_file = !n && access(word, F_OK) == 0;
+		vec_push(a, &argv, arena_printf(a, "-%c%s", is_file ? 'x' : 'p', word));
 	}
 	vec_push(a, &argv, "--");
 	for (; first < o->words.n; first++)
