@@ -162,6 +162,18 @@ static const char *trigger_of(const struct run_options *o, const struct expansio
 	return NULL;
 }
 
+/** Several processes without those that they fork: the last one's end ends the trace. */
+static void add_ends(struct arena *a, const struct run_options *o, struct run_config *cfg)
+{
+	struct proc_id *all = arena_array(a, struct proc_id, o->req.pids.n);
+	for (size_t i = 0; i < o->req.pids.n; i++) {
+		int pid = o->req.pids.v[i];
+		all[i] = (struct proc_id){pid, proc_start_time(PROCFS, pid)};
+	}
+	cfg->all = all;
+	cfg->n_all = o->req.pids.n;
+}
+
 /** What a trace of @x is run as; without a writer. */
 static struct run_config config_of(struct arena *a, const struct run_options *o,
 				   const struct bpftrace *bt, const struct expansion *x,
@@ -178,6 +190,8 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.proc = has_end ? x->proc : NULL;
 	// A script of the whole host that filters by one process has nothing to show after its end.
 	cfg.ends_with = has_end || (is_host && x->names_one) ? x->proc : NULL;
+	if (is_several && !has_end && !o->req.given.has_family && !o->req.given.cgroup)
+		add_ends(a, o, &cfg);
 	cfg.pass_pid = has_end && x->proc && x->bind.found.scope == BIND_BY_PID;
 	cfg.is_unsafe = x->bind.found.unsafe != NULL;
 	cfg.attached_to = expand_attached_to(a, &o->req, x, has_end, series->note);

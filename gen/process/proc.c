@@ -132,6 +132,16 @@ uint64_t proc_start_time(const char *procfs, int pid)
 	return st.start_time;
 }
 
+int proc_watch(const char *procfs, const struct proc_id *id)
+{
+	int fd = (int)syscall(SYS_pidfd_open, id->pid, 0);
+	if (fd < 0 || proc_start_time(procfs, id->pid) == id->start_time)
+		return fd;
+	close(fd); // the number is another's
+	errno = ESRCH;
+	return -1;
+}
+
 bool proc_exists(const char *procfs, int pid)
 {
 	return proc_start_time(procfs, pid) != 0;

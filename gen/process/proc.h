@@ -60,6 +60,12 @@ struct proc_file {
 	bool is_deleted;    /**< removed or replaced on disk: no name leads to it */
 };
 
+/** A process by its number, which may be another's later, and when it was started. */
+struct proc_id {
+	int pid;
+	uint64_t start_time; /**< proc_start_time() */
+};
+
 struct proc {
 	struct arena *arena;
 	struct diag *diag;
@@ -136,6 +142,11 @@ int *proc_list(struct arena *a, const char *procfs, size_t *n);
 bool proc_exists(const char *procfs, int pid);
 /** When it was started, in clock ticks after boot; 0: it is gone. */
 uint64_t proc_start_time(const char *procfs, int pid);
+/**
+ * A descriptor that becomes readable when the process ends; -1: with errno ESRCH it has ended, else there
+ * is none.
+ */
+int proc_watch(const char *procfs, const struct proc_id *id);
 /** What the kernel calls the executable of process @pid, in @a; empty when it cannot be read. */
 struct str proc_exe(struct arena *a, const char *procfs, int pid);
 /** The path of this process's own executable, in @a; empty when it cannot be read. */

@@ -15,9 +15,11 @@
 struct run_config {
 	const struct bpftrace *bpftrace;
 	struct str program;
-	const struct linemap *map;	  /**< NULL: the program is no template's */
-	struct proc *proc;		  /**< the target, or NULL */
-	const struct proc *ends_with;	  /**< the process whose end ends the trace, or NULL */
+	const struct linemap *map;    /**< NULL: the program is no template's */
+	struct proc *proc;	      /**< the target, or NULL */
+	const struct proc *ends_with; /**< the process whose end ends the trace, or NULL */
+	const struct proc_id *all; /**< instead of @ends_with: the last one's end does; or NULL */
+	size_t n_all;
 	bool is_unsafe;			  /**< and --unsafe, which its attach points need */
 	bool pass_pid;			  /**< bpftrace is given -p: the process of @proc */
 	struct spawned *child;		  /**< program to release once attached, or NULL */

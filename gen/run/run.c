@@ -49,6 +49,7 @@ struct runner {
 	int out_pipe, err_pipe; // -1 once they have ended
 	int signals;
 	int target_end; // becomes readable when the target ends; -1 afterwards, or without one
+	size_t n_ended; // of cfg->all, in their order
 	struct output output;
 	bool ready;	      // the probes are attached
 	bool is_unconverted;  // an error has said so
@@ -607,9 +608,33 @@ static bool is_attached(const struct runner *r)
 	       (!r->relay.stdout_has_messages && ready_is_waiting(r->stop.pid));
 }
 
+/** Has target_end be that of the next of several that has not ended. */
+static void watch_next_target(struct runner *r)
+{
+	const struct run_config *cfg = r->cfg;
+	for (; r->n_ended < cfg->n_all; r->n_ended++) {
+		r->target_end = proc_watch(PROCFS, &cfg->all[r->n_ended]);
+		if (r->target_end >= 0 || errno != ESRCH)
+			return;
+	}
+}
+
+static bool have_all_ended(const struct runner *r)
+{
+	return r->cfg->n_all && r->n_ended == r->cfg->n_all;
+}
+
 /** The target has exited. */
 static void take_target_end(struct runner *r)
 {
+	if (r->cfg->n_all) {
+		close(r->target_end);
+		r->target_end = -1;
+		r->n_ended++;
+		watch_next_target(r);
+		if (!have_all_ended(r))
+			return;
+	}
 	r->target_end = -1;
 	look_at_user(r);
 	end_events(r);
@@ -859,6 +884,8 @@ static void report_end(struct runner *r, bool is_gone)
 	} else if (is_gone && r->status == 0 && !cfg->quiet && !r->given_up) {
 		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->ends_with->pid,
 			STR_ARG(str_printable(r->arena, proc_name(cfg->ends_with))));
+	} else if (have_all_ended(r) && r->status == 0 && !cfg->quiet && !r->given_up) {
+		fprintf(stderr, "btgen: all %zu processes have exited\n", cfg->n_all);
 	}
 	if (r->given_up && (r->status == 0 || by_us || r->diag->n_errors))
 		r->status = r->diag->n_errors ? 1 : 0;
@@ -948,6 +975,11 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		diag_error(d, NULL, "process %d has exited", cfg->ends_with->pid);
 		return 1;
 	}
+	watch_next_target(&r);
+	if (have_all_ended(&r)) {
+		diag_error(d, NULL, "all %zu processes have exited", cfg->n_all);
+		return 1;
+	}
 
 	sigset_t set, old;
 	stop_signals(&set);
@@ -995,6 +1027,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		resident_end(cfg->resident);
 	if (r.counts_cost)
 		cost_end(&r.cost);
+	if (cfg->n_all && r.target_end >= 0)
+		close(r.target_end);
 	keep_free(r.keep);
 	slow_free(r.slow);
 	stop_timer();

@@ -250,4 +250,24 @@ printf A | "$tmp/hit" &
 wait_for grep -q hit "$tmp/trace"
 live_wait INT
 is "$live_rc $(grep -c 'has exited' "$tmp/messages")" "0 0" "... and goes on with the others that run the program"
+
+# Several processes: the last one's end.
+mkfifo "$tmp/second"
+"$tmp/hit" <"$tmp/second" &
+second=$!
+own $second
+exec 7>"$tmp/second"
+live_start "$tmp/hit"
+wait_for are_idle "$second"
+ok "two processes: it attaches" live_trace --strict -T 60 "$live_pid" "$second" -e 'usdt:__EXE__:hit { printf("%d hit\n", pid); }'
+printf A >&8
+exec 8>&-
+wait "$live_pid"
+printf A >&7
+wait_for grep -q "$second hit" "$tmp/trace"
+kill "$second"
+live_wait
+exec 7>&-
+is "$live_rc $(grep . "$tmp/trace" | paste -sd,)" "0 $live_pid hit,$second hit" "... goes on when the first has exited"
+is "$(tail -n 1 "$tmp/messages")" "btgen: all 2 processes have exited" "... and ends with the last one, and says so"
 done_testing
