@@ -185,6 +185,11 @@ bool store_is_int64(struct emitter *e, const struct node *n);
 /** @t of @n as it is assigned to @name, a variable or map. */
 const struct text *store_value(struct emitter *e, const struct node *name, const struct node *n,
 			       const struct text *t);
+/** Is it an integer, which is cut to its type? */
+bool store_is_integer(const struct ctype *t);
+/** @t of @n as a number of 64 bits that has been cut to @to, an integer: of `let $x : int16`. */
+const struct text *store_cut(struct emitter *e, const struct ctype *to, const struct node *n,
+			     const struct text *t);
 /** Likewise element @i of @tuple, .. */
 const struct text *store_element(struct emitter *e, const struct node *tuple, size_t i,
 				 const struct node *n, const struct text *t);

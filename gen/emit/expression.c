@@ -272,12 +272,15 @@ static const struct text *emit_let(struct emitter *e, const struct node *n)
 		name_warn_of_copy(e, n->last_child);
 	if (e->good && type && !value && type->kind != NODE_TYPE && type->kind != NODE_TYPEOF)
 		children[1] = store_value(e, n->child, type, children[1]);
+	bool is_cut = store_is_integer(t) && dialect_mixes_signs(e->b->given->version);
 	if (e->good && type && type->kind == NODE_TYPE && ctype_is_number(t) &&
-	    targettype_read(e->arena, type, &name) && !vocabulary_type(name.name)) {
-		const char *to = t->is_signed ? "int64" : "uint64";
-		if (value)
-			children[2] = made(e, value, "(%s)%c", to, children[2]);
-		children[1] = made(e, type, "%s", to);
+	    targettype_read(e->arena, type, &name) && (is_cut || !vocabulary_type(name.name))) {
+		if (value && is_cut)
+			children[2] = store_cut(e, t, value, children[2]);
+		else if (value)
+			children[2] = made(e, value, "(%s)%c", t->is_signed ? "int64" : "uint64",
+					   children[2]);
+		children[1] = made(e, type, "%s", t->is_signed ? "int64" : "uint64");
 	}
 	return emit_written(e, n, children);
 }

@@ -96,6 +96,8 @@ enum held store_held(struct emitter *e, const struct node *n)
 	default:
 		break;
 	}
+	if (s && mixes && store_is_integer(s->declared)) // see store_cut()
+		return s->declared->is_signed ? HELD_SIGNED : HELD_UNSIGNED;
 	struct ctype *t = s ? s->value.type : NULL;
 	if (t == &store_argument && s->value.takes == STORE_NUMBER)
 		return dialect_has_signed_args(e->b->given->version) ? HELD_SIGNED : HELD_UNSIGNED;
@@ -174,11 +176,29 @@ const struct text *store_sample(struct emitter *e, const struct node *call, cons
 	return number_kept(e, n, make(e, repr_of(e, s, false), n, t), true);
 }
 
+bool store_is_integer(const struct ctype *t)
+{
+	return ctype_is_number(t) && t->kind != CTYPE_BOOL;
+}
+
+const struct text *store_cut(struct emitter *e, const struct ctype *to, const struct node *n,
+			     const struct text *t)
+{
+	const char *sign = to->is_signed ? "" : "u";
+	if (to->size == 8)
+		return make(e, to->is_signed ? INT64 : UINT64, n, t);
+	return hold(made(e, n, "(%sint64)(%sint%u)%c", sign, sign, (unsigned)to->size * 8, t),
+		    to->is_signed ? HELD_SIGNED : HELD_UNSIGNED);
+}
+
 const struct text *store_value(struct emitter *e, const struct node *name, const struct node *n,
 			       const struct text *t)
 {
 	const struct name_stores *s = stores_of(e, name);
 	bool is_variable = name->kind == NODE_VARIABLE;
+	const struct ctype *to = s && e->b->given->files ? s->declared : NULL;
+	if (store_is_integer(to) && dialect_mixes_signs(e->b->given->version))
+		return store_cut(e, to, n, t);
 	t = make(e, repr_of(e, s ? &s->value : NULL, is_variable), n, t);
 	return is_variable ? t : number_kept(e, n, t, false);
 }

@@ -113,6 +113,8 @@ void store_find(struct arena *a, const struct used_name *name, struct name_store
 		    (u->node->next->kind == NODE_TYPE || u->node->next->kind == NODE_TYPEOF);
 		if (is_given || is_loops || has_type)
 			ret->value.takes |= STORE_OTHER;
+		if (has_type && u->node->next->kind == NODE_TYPE && u->node->expr)
+			ret->declared = ctype_strip(u->node->expr->type);
 		if (is_given)
 			ret->key.takes |= STORE_OTHER;
 		take_value(a, ret, u);

@@ -39,6 +39,7 @@ extern struct ctype store_argument;
 struct name_stores {
 	struct store value, sample; /**< sample: of its aggregation */
 	struct store key;	    /**< its columns */
+	struct ctype *declared;	    /**< by `let $x : int16`; or NULL */
 };
 
 /** All that is known of @name, which must have its facts. */

@@ -82,6 +82,20 @@ def parts(rng, n, version):
         yield part
 
 
+def declared():
+    """let $x : TYPE = A; $x = B;"""
+    part = Part("let", since=23)
+    for t in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+        member = t.replace("uint", "u").replace("int", "i")
+        for before, c in ((f"let V : {t} = $p->{member};", leaf(member)), (f"let V : {t} = $p->{member}; V = 7;", "7L"),
+                          (f"let V : {t} = 100; V = $q->{member};", leaf(member, "q"))):
+            for use in ("V", "V / 3", "V < 5", "V + 1"):
+                v = f"$t{len(part.rows)}"
+                part.row(use.replace("V", v), use.replace("V", f"({c})"), before.replace("V", v),
+                         'printf("ID %lu\\n", X);' if t == "uint64" and use != "V < 5" else 'printf("ID %ld\\n", X);')
+    return part
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
@@ -89,11 +103,11 @@ def main():
     parser.add_argument("-n", type=int, default=160, help="rows of a kind")
     parser.add_argument("--seed", type=int, default=1)
     a = parser.parse_args()
-    made = list(parts(random.Random(a.seed), a.n, a.version))
+    made = list(parts(random.Random(a.seed), a.n, a.version)) + [declared()]
     with open(os.path.join(a.folder, "stores.c"), "w", encoding="ascii") as f:
         f.write(program("".join(says(part.rows, keeps_sign=True) for part in made)))
     for part in made:
-        for i, (idents, script) in enumerate(part.scripts()):
+        for i, (idents, script) in enumerate(part.scripts() if a.version >= part.since else []):
             name = f"{part.name}-{i}"
             with open(os.path.join(a.folder, name + ".bt"), "w", encoding="ascii") as f:
                 f.write(script)
