@@ -8,7 +8,7 @@
 #include "run/output.h"
 #include "convert/convert.h"
 #include "record/writer.h"
-#include "run/spawn.h"
+#include "process/spawn.h"
 #include "process/proc.h"
 #include "process/resident.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "lang/vocabulary.h"
-#include "run/tracefs.h"
+#include "kernel/tracefs.h"
 
 void messages_init(struct messages *m, struct diag *d, const struct linemap *map,
 		   const char *program_name)

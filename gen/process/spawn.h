@@ -17,8 +17,8 @@
  *	}
  *	spawn_end(&s, &ends);
  */
-#ifndef RUN_SPAWN_H
-#define RUN_SPAWN_H
+#ifndef PROCESS_SPAWN_H
+#define PROCESS_SPAWN_H
 
 #include <signal.h>
 #include <sys/types.h>

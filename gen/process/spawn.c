@@ -1,4 +1,4 @@
-#include "run/spawn.h"
+#include "process/spawn.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /**
  * tracefs - the kernel's tracepoints, as files: whether it is mounted, and what is in it.
  */
-#ifndef RUN_TRACEFS_H
-#define RUN_TRACEFS_H
+#ifndef KERNEL_TRACEFS_H
+#define KERNEL_TRACEFS_H
 
 #include "base/diag.h"
 

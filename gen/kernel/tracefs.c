@@ -1,4 +1,4 @@
-#include "run/tracefs.h"
+#include "kernel/tracefs.h"
 
 #include <dirent.h>
 #include <limits.h>
