@@ -150,8 +150,7 @@ struct str build_id_of(struct arena *a, struct expansion *x)
 	return img ? str_copy(a, img->build_id) : STR("");
 }
 
-/** The first bytes of the build ID, in hex; empty for none. */
-static const char *short_build(struct arena *a, struct expansion *x)
+const char *build_short_id(struct arena *a, struct expansion *x)
 {
 	enum { SHOWN = 6 };
 	struct str id = build_id_of(a, x);
@@ -167,7 +166,7 @@ static bool refuse_builds(struct builds *b)
 		   "give the PIDs of one build",
 		   b->list.n);
 	vec_each(struct build, build, &b->list) {
-		const char *id = short_build(a, &build->x), *pids = "";
+		const char *id = build_short_id(a, &build->x), *pids = "";
 		for (size_t k = 0; k < build->options.req.pids.n; k++)
 			pids = arena_printf(a, "%s %d", pids, build->options.req.pids.v[k]);
 		struct str exe = proc_exe(a, PROCFS, build->options.req.pids.v[0]);
@@ -201,36 +200,37 @@ bool builds_expand(struct builds *b)
 	return good && (!is_for_host || refuse_builds(b));
 }
 
-/** What goes before its lines, as tail has it for several files. @id: the build's, in hex */
-static struct str heading_of(struct builds *b, const struct build *build, const char *id)
+struct str build_heading(struct arena *a, const struct run_options *o, struct expansion *x,
+			 const char *id)
 {
-	struct str name = proc_name(build->x.proc);
+	struct str name = x->proc ? proc_name(x->proc) : str_base(str_from(o->req.exe));
+	int pid = x->proc && !o->req.given.cgroup ? x->proc->pid : 0;
 	struct strbuf text = {0};
-	if (build->options.req.json) {
+	if (o->req.json) {
 		struct json j = {&text, false};
 		json_open(&j, NULL, '{');
 		json_str(&j, "program", name);
-		json_printf(&j, "pid", "%d", build->x.proc->pid);
+		json_printf(&j, "pid", pid ? "%d" : "null", pid);
 		json_str_or_null(&j, "build", str_from(id));
 		json_close(&j, '}');
 		strbuf_addf(&text, "\n");
 	} else {
-		strbuf_addf(&text, "==> " STR_FMT " (PID %d)%s <==\n",
-			    STR_ARG(str_printable(b->arena, name)), build->x.proc->pid,
-			    build->note);
+		strbuf_addf(&text, "==> " STR_FMT "%s%s%s <==\n", STR_ARG(str_printable(a, name)),
+			    pid ? arena_printf(a, " (PID %d)", pid) : "", *id ? ", build " : "",
+			    id);
 	}
-	return strbuf_take(&text, b->arena);
+	return strbuf_take(&text, a);
 }
 
 void builds_set_headings(struct builds *b, const struct output_share *share)
 {
 	for (size_t i = 0; i < b->list.n; i++) {
 		struct build *build = &b->list.v[i];
-		const char *id = short_build(b->arena, &build->x);
+		const char *id = build_short_id(b->arena, &build->x);
 		build->note = *id ? arena_printf(b->arena, ", build %s", id) : "";
 		build->share = *share;
 		build->share.self = (unsigned)i + 1;
-		build->share.heading = heading_of(b, build, id);
+		build->share.heading = build_heading(b->arena, &build->options, &build->x, id);
 	}
 }
 

@@ -57,5 +57,10 @@ void builds_close(struct builds *b);
 
 /** The build-id of the program, in @a; empty where it has none. */
 struct str build_id_of(struct arena *a, struct expansion *x);
+/** Its first bytes, in hex. */
+const char *build_short_id(struct arena *a, struct expansion *x);
+/** What goes before the lines of a build, as tail has it for several files. @id: its, in hex */
+struct str build_heading(struct arena *a, const struct run_options *o, struct expansion *x,
+			 const char *id);
 
 #endif

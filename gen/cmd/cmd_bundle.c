@@ -127,6 +127,7 @@ static const char read_line[] =
     "\tcat <<END\n"
     "Usage: sh BUNDLE [OPTION]...\n"
     "Trace every process of $shown with bpftrace $version; ^C ends the trace.\n"
+    "A file that replaces it, as in an upgrade, is not traced: start the trace again.\n"
     "\n"
     "  -o FILE        write the data to FILE\n"
     "  -f text|json   the format of the data\n"

@@ -20,6 +20,7 @@
 #include "cmd/builds.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
+#include "cmd/upgrade.h"
 #include "ctype/ctype.h"
 #include "dialect/dialect.h"
 #include "process/await.h"
@@ -483,6 +484,107 @@ static void note_process(struct arena *a, struct run_options *o, struct series *
 	s->path = str_copy(a, path);
 }
 
+// --- a file that is replaced
+
+struct upgraded {
+	struct arena *arena;
+	struct diag *diag;
+	const struct bpftrace *bpftrace;
+	struct run_options *options;
+	struct expansion *first;
+	struct series *series;
+};
+
+/** The new file's build, in a process of its own. What is wrong with it is no error of the trace. */
+static int trace_next(struct upgraded *u, struct run_options *o, struct output_share *share,
+		      struct expansion *x)
+{
+	struct arena *a = u->arena;
+	struct diag warnings = {.warns = u->diag};
+	struct spawned none = {0};
+	struct series series = {0};
+	if (!expand_choose_cgroup(&warnings, &o->req) || !expand(a, &warnings, o, x))
+		return JOBS_NOT_BEGUN;
+	const char *id = build_short_id(a, x);
+	share->heading = build_heading(a, o, x, id);
+	series.note = *id ? arena_printf(a, ", build %s", id) : ", another build";
+	int status = trace(a, u->diag, o, u->bpftrace, x, &none, share, &series);
+	return series.was_ready || !status ? status : JOBS_NOT_BEGUN;
+}
+
+static int trace_upgraded(void *ctx, const struct upgrade_build *b)
+{
+	struct upgraded *u = ctx;
+	struct run_options o = *u->options;
+	struct expansion x = {0};
+	struct spawned none = {0};
+	struct output_share share = b->share;
+	o.run.ready_file = NULL;
+	o.run.ready_fd = b->ready_fd;
+	o.run.duration = b->duration;
+	if (!b->i)
+		return trace(u->arena, u->diag, &o, u->bpftrace, u->first, &none,
+			     o.converts ? NULL : &share, u->series);
+	if (b->pid) {
+		o.req.pids.n = 0;
+		vec_push(u->arena, &o.req.pids, b->pid);
+	}
+	int status = trace_next(u, &o, &share, &x);
+	expand_close(&x);
+	return status;
+}
+
+static void upgraded_is_ready(void *ctx)
+{
+	struct upgraded *u = ctx;
+	ready_pass_on(u->diag, u->options->run.ready_file, u->options->run.ready_fd);
+}
+
+/** Of a file or a cgroup, whose processes come and go: it outlives the file. */
+static bool outlives_file(const struct run_options *o, const struct expansion *x)
+{
+	return !o->req.raw && !o->follows && !o->command && !o->run.is_estimate &&
+	       (o->req.exe || o->req.given.cgroup) && x->files.list.n;
+}
+
+static int trace_upgrades(struct arena *a, struct diag *d, struct run_options *o,
+			  const struct bpftrace *bt, struct expansion *x, struct series *series)
+{
+	struct upgraded ctx = {a, d, bt, o, x, series};
+	struct img *img = targetfile_open(&x->files, &x->files.list.v[0]);
+	bool is_missed = false;
+	struct upgrade u = {.arena = a,
+			    .diag = d,
+			    .quiet = o->run.quiet,
+			    .duration = o->run.duration,
+			    .trace = trace_upgraded,
+			    .ready = upgraded_is_ready,
+			    .ctx = &ctx,
+			    .heading = build_heading(a, o, x, build_short_id(a, x))};
+	if (!img || fstat(img->fd, &u.first) != 0)
+		return CMD_INPUT;
+	u.build = img->build_id;
+	if (o->converts)
+		u.why_one =
+		    arena_printf(a,
+				 "it is not traced: -f %s handles one build; use -f json and "
+				 "btgen convert",
+				 o->format);
+	if (o->req.exe) {
+		u.file = o->req.exe;
+	} else {
+		u.cgroup = o->req.given.cgroup->path;
+		u.group = o->req.given.cgroup->ids.v[0];
+		u.name = proc_name(x->proc);
+	}
+	stop_signals(&u.signals);
+	if (o->run.keep_ms)
+		sigaddset(&u.signals, SIGUSR1);
+	signal(SIGPIPE, SIG_IGN);
+	int status = upgrade_run(&u, &is_missed);
+	return is_missed && o->run.loss_fails && status == 0 ? RUN_LOST : status;
+}
+
 static int expand_and_trace(struct arena *a, struct diag *d, struct run_options *o,
 			    const struct bpftrace *bt, struct series *series)
 {
@@ -506,7 +608,9 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct run_options 
 	else if (good) {
 		if (!o->echo || outfile_write(a, d, NULL, NULL, strbuf_str(&x.program.text))) {
 			note_process(a, o, series, &x);
-			status = trace(a, d, o, bt, &x, &child, NULL, series);
+			status = outlives_file(o, &x)
+				     ? trace_upgrades(a, d, o, bt, &x, series)
+				     : trace(a, d, o, bt, &x, &child, NULL, series);
 		}
 	}
 	add_user(a, series, series->end.user);
@@ -546,11 +650,12 @@ static void builds_are_ready(void *ctx)
 static int trace_builds(struct builds *b)
 {
 	struct output_share share;
-	struct jobs_work work = {b->list.n, trace_build, builds_are_ready, b, {{0}}};
+	struct jobs_work work = {
+	    .n = b->list.n, .work = trace_build, .all_ready = builds_are_ready, .ctx = b};
 	int status = CMD_INPUT;
 	if (!builds_expand(b))
 		;
-	else if (!output_share_new(&share))
+	else if (!output_share_new(&share, 0))
 		diag_error(b->diag, NULL, "cannot share the output: %s", strerror(errno));
 	else {
 		builds_set_headings(b, &share);

@@ -393,8 +393,9 @@ static const char *several_processes(struct arena *a, const struct expand_reques
 	size_t n = req->pids.n;
 	if (req->given.cgroup)
 		return arena_printf(
-		    a, "attached to " STR_FMT " in " STR_FMT ", later processes included",
-		    STR_ARG(name), STR_ARG(str_printable(a, str_from(req->given.cgroup->path))));
+		    a, "attached to " STR_FMT " in " STR_FMT ", later processes included%s",
+		    STR_ARG(name), STR_ARG(str_printable(a, str_from(req->given.cgroup->path))),
+		    note);
 	if (n == 1)
 		return arena_printf(a, "attached to " STR_FMT " (PID %d)%s, and those it forks",
 				    STR_ARG(name), pids[0], note);
@@ -421,8 +422,8 @@ const char *expand_attached_to(struct arena *a, const struct expand_request *req
 		return arena_printf(a, "attached to " STR_FMT " (PID %d)%s", STR_ARG(name),
 				    x->proc->pid, note);
 	if (req->exe && !req->raw && !expand_find_global(x, true))
-		return arena_printf(a, "attached to every process of " STR_FMT,
-				    STR_ARG(str_printable(a, str_from(req->exe))));
+		return arena_printf(a, "attached to every process of " STR_FMT "%s",
+				    STR_ARG(str_printable(a, str_from(req->exe))), note);
 	return "attached";
 }
 

@@ -76,7 +76,7 @@ bool capture_read(struct capture_clock *clock, struct str line, struct capture_l
 		if (str_eqz(key, "time"))
 			good &= ret->has_time = read_time(clock, jsonread_inside(value), &ret->ns);
 		else if (str_eqz(key, "pid"))
-			good &= jsonread_integer(value, &ret->pid);
+			good &= str_eqz(value, "null") || jsonread_integer(value, &ret->pid);
 		else if (str_eqz(key, "tid"))
 			good &= jsonread_integer(value, &ret->tid);
 		else if (str_eqz(key, "cpu"))

@@ -539,6 +539,47 @@ bool proc_same_exe(const char *procfs, int pid, int other)
 	return same;
 }
 
+bool proc_exe_stat(const char *procfs, int pid, struct stat *ret)
+{
+	struct arena a = {0};
+	bool good = stat(path_of(&a, procfs, pid, "exe"), ret) == 0;
+	arena_fini(&a);
+	return good;
+}
+
+/** Its code, which a tracer that reads it has not. Inodes of overlayfs are others in maps: a name that was removed counts, too. */
+static bool may_have_mapped(struct arena *a, const char *procfs, int pid, ino_t ino,
+			    struct str removed)
+{
+	struct str maps;
+	struct map_line line;
+	proc_read(a, procfs, pid, "maps", &maps);
+	while (maps.n)
+		if (parse_map(a, str_take_line(&maps), &line) && line.mapping.is_code &&
+		    (line.ino == ino || str_has_suffix(line.mapping.path, removed)))
+			return true;
+	return false;
+}
+
+bool proc_file_is_used(const char *procfs, const struct stat *st, struct str path)
+{
+	struct arena a = {0};
+	struct str removed = str_printf(&a, STR_FMT " (deleted)", STR_ARG(str_base(path)));
+	bool is_used = false;
+	size_t n;
+	const int *pids = proc_list(&a, procfs, &n);
+	for (size_t i = 0; i < n && !is_used; i++) {
+		struct arena of_one = {0};
+		struct stat exe;
+		is_used = (proc_exe_stat(procfs, pids[i], &exe) && exe.st_dev == st->st_dev &&
+			   exe.st_ino == st->st_ino) ||
+			  may_have_mapped(&of_one, procfs, pids[i], st->st_ino, removed);
+		arena_fini(&of_one);
+	}
+	arena_fini(&a);
+	return is_used;
+}
+
 unsigned proc_count_children(const struct proc *p)
 {
 	struct arena a = {0};

@@ -18,6 +18,7 @@
 #ifndef PROCESS_PROC_H
 #define PROCESS_PROC_H
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/arena.h"
@@ -163,6 +164,13 @@ bool proc_same_exe(const char *procfs, int pid, int other);
 size_t proc_same_exe_first(const char *procfs, int *pids, size_t n);
 /** The name of its executable, without its directory, in @a; empty when it cannot be read. */
 struct str proc_exe_name(struct arena *a, const char *procfs, int pid);
+/** The executable file of process @pid; false when it is gone or may not be looked at. */
+bool proc_exe_stat(const char *procfs, int pid, struct stat *ret);
+/**
+ * May a process run or have mapped the file @st, whose path is @path? Also one that has a file of this name that was
+ * removed, or an inode of this number.
+ */
+bool proc_file_is_used(const char *procfs, const struct stat *st, struct str path);
 /** How many children of the process run the same executable file. */
 unsigned proc_count_children(const struct proc *p);
 /**

@@ -14,14 +14,17 @@ struct output_turns {
 	struct output_begun begun;
 	bool is_part;	// the last line has no end
 	unsigned owner; // whose turn the last one was, 0: nobody's yet
+	unsigned n_writers;
 };
 
-bool output_share_new(struct output_share *ret)
+bool output_share_new(struct output_share *ret, unsigned first)
 {
 	*ret = (struct output_share){.lock = memfd_create("btgen", MFD_CLOEXEC)};
 	void *shared = mmap(NULL, sizeof(struct output_turns), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ret->turns = shared == MAP_FAILED ? NULL : shared;
+	if (ret->turns)
+		ret->turns->owner = first;
 	return ret->lock >= 0 && ret->turns;
 }
 
@@ -102,6 +105,7 @@ bool output_begin(struct arena *a, struct diag *d, struct output *o)
 	// The first of those who share it empties the file.
 	lock(o->share, F_SETLKW, F_WRLCK);
 	bool good = begin(a, d, o);
+	o->share->turns->n_writers++;
 	lock(o->share, F_SETLK, F_UNLCK);
 	return good;
 }
@@ -156,7 +160,8 @@ bool output_write_whole(struct output *o, struct str data, struct str tail)
 void output_cut_part(struct output *o)
 {
 	struct stat st;
-	if (o->part && !o->share && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	bool is_shared = o->share && o->share->turns->n_writers > 1;
+	if (o->part && !is_shared && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    st.st_size >= o->part &&
 	    lseek(o->fd, 0, SEEK_CUR) == st.st_size && // nobody else writes there
 	    ftruncate(o->fd, st.st_size - o->part) == 0)

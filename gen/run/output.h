@@ -47,8 +47,11 @@ struct output {
 	const struct output_share *share; /**< or NULL: it is nobody else's */
 };
 
-/** Makes what processes that are forked from now on share; false with errno. */
-bool output_share_new(struct output_share *ret);
+/**
+ * Makes what processes that are forked from now on share; false with errno. @first: its lines have no heading
+ * until another has written; or 0.
+ */
+bool output_share_new(struct output_share *ret, unsigned first);
 
 /**
  * Opens @path (NULL for stdout) without changing it; one that does not exist is only tried for. @share:
