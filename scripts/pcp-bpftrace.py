@@ -103,12 +103,15 @@ def run(bpftrace, program, wanted):
     for sig in (signal.SIGINT, signal.SIGTERM):  # the agent ends a script so
         signal.signal(sig, lambda number, frame: child.send_signal(number))
     split = SPLIT.findall(program.decode("utf-8", "replace"))
-    child.stdin.write(program)
-    child.stdin.close()
+    try:
+        child.stdin.write(program)
+        child.stdin.close()
+    except BrokenPipeError:  # it has ended, and has said why
+        pass
     for line in child.stdout:
         try:
             said = adapt(line.decode("utf-8", "replace"), split) if line.strip() else None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # cut short, or not what it is in any bpftrace that there is
         if said:
             print(json.dumps(said), flush=True)
@@ -133,4 +136,16 @@ def main():
     sys.exit(subprocess.run([bpftrace, "-f", "json", "-"], input=program, check=False).returncode)
 
 
-main()
+try:
+    main()
+except KeyboardInterrupt:
+    refuse("interrupted")
+except MemoryError:
+    refuse("out of memory")
+except BrokenPipeError:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is still in the buffer
+    refuse("the reader of the output has exited")
+except OSError as wrong:
+    refuse(str(wrong))
+except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as wrong:
+    refuse("the line // btgen of the script is wrong: %s: write it again with btgen bundle --pcp" % wrong)

@@ -21,13 +21,17 @@ import re
 import signal
 import sys
 
-BUCKET = re.compile(r"^@(\w+)_buckets\[(.*), (-?\d+), (-?\d+)\]: (\d+)$")
+# Numbers of 64 bits. A bucket without a value is none.
+BUCKET = re.compile(r"^@(\w+)_buckets\[(.*), (-?\d{1,20}), (-?\d{1,20})\]: (0*[1-9]\d{0,19})$")
 # `count 5, average 4, total 20`, and from 0.24 or so `{ .count = 5, .average = 4, .total = 20 }`
-COUNT = re.compile(r"^@(\w+)_stats\[(.*)\]: (?:\{ \.count = |count )(\d+), \.?average")
-MOST = re.compile(r"^@(\w+)_max\[(.*)\]: (-?\d+)$")
+COUNT = re.compile(r"^@(\w+)_stats\[(.*)\]: (?:\{ \.count = |count )(\d{1,20}), \.?average")
+MOST = re.compile(r"^@(\w+)_max\[(.*)\]: (-?\d{1,20})$")
 POINTS = ((50, "p50"), (99, "p99"), (99.9, "p99.9"))
 # What drives a terminal or cannot be seen there, and bytes that are not UTF-8
 HIDDEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f\udc80-\udcff]")
+# How compressed files begin, and what unpacks them
+PACKED = ((b"\x1f\x8b", "gzip", "zcat"), (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"), (b"\xfd7zXZ", "xz", "xzcat"), (b"BZh", "bzip2", "bzcat"),
+          (b"\x04\x22\x4d\x18", "lz4", "lz4cat"))
 # Lines held back at most while a report is read: its end is another report's beginning, or the end of input.
 MAX_HELD = 100000
 
@@ -135,6 +139,10 @@ def main(argv):
         sys.stdout.flush()
         report, held = Report(), []
 
+    start = sys.stdin.buffer.peek(6)
+    for magic, packer, unpacker in PACKED:
+        if start.startswith(magic):
+            raise ValueError(f"standard input is compressed with {packer}: use {unpacker} FILE | percentiles.py")
     for line in sys.stdin:
         line = line.rstrip("\n")
         # A line that is of no map begins something new: the time of a report, a message.
@@ -153,4 +161,9 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    try:
+        sys.exit(main(sys.argv))
+    except MemoryError:
+        sys.exit("percentiles.py: error: out of memory")
+    except (OSError, ValueError) as error:
+        sys.exit(f"percentiles.py: error: {error}")

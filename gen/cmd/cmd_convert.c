@@ -65,6 +65,29 @@ static int parse(struct arena *a, int argc, char **argv, struct options *o)
 /** Written, but without lines that are no records; as bpftrace.sh --strict has it. */
 enum { SKIPPED = 3 };
 
+/** Reports it, with what unpacks a capture that begins with @start. */
+static bool is_compressed(struct diag *d, const char *name, struct str start)
+{
+	static const struct {
+		const char *magic, *format, *unpacker;
+	} known[] = {{"\x1f\x8b", "gzip", "zcat"},
+		     {"\x28\xb5\x2f\xfd", "zstd", "zstdcat"},
+		     {"\xfd"
+		      "7zXZ",
+		      "xz", "xzcat"},
+		     {"BZh", "bzip2", "bzcat"},
+		     {"\x04\x22\x4d\x18", "lz4", "lz4cat"}};
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (str_has_prefix(start, str_from(known[i].magic))) {
+			diag_error(d, diag_at({.file = str_from(name)}),
+				   "is compressed with %s: unpack it first, or use %s FILE | btgen "
+				   "convert -f FORMAT -",
+				   known[i].format, known[i].unpacker);
+			return true;
+		}
+	return false;
+}
+
 /** Until the end of @fd. */
 static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 		    struct outfile *out)
@@ -81,6 +104,8 @@ static bool convert(struct diag *d, struct convert *c, int fd, const char *name,
 					  "cannot be read: %s", strerror(errno));
 		if (n < 0)
 			continue;
+		if (!done && is_compressed(d, name, (struct str){bytes, (size_t)n}))
+			return false;
 		convert_take(c, (struct str){bytes, (size_t)n}, &ready);
 		good = outfile_add(d, out, strbuf_str(&ready));
 		strbuf_clear(&ready);
