@@ -1,5 +1,7 @@
 #include "conf/lines.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -16,16 +18,17 @@ bool lines_open(struct arena *a, struct diag *d, const char *path, const char *w
 	int fd = file_open(NULL, path, &size, &why);
 	if (fd < 0)
 		return diag_error(d, &ret->at, "%s", why);
-	bool small = size <= MAX_LIST;
-	char *p = arena_alloc(a, small ? size + 1 : 1);
-	bool good = small && file_read_at(fd, p, size, 0);
+	// To its end, whatever its size is: that of a file of /proc is 0.
+	struct strbuf text = {0};
+	int error = file_read_rest(fd, MAX_LIST, &text) ? 0 : errno;
 	close(fd);
-	if (!small)
+	bool is_small = text.n <= MAX_LIST;
+	ret->rest = strbuf_take(&text, a);
+	if (error)
+		return diag_error(d, &ret->at, "cannot be read: %s", strerror(error));
+	if (!is_small)
 		return diag_error(d, &ret->at, "larger than 1 MiB: not a list %s", what);
-	if (!good)
-		return diag_error(d, &ret->at, "cannot be read");
-	ret->rest = (struct str){p, size};
-	return str_find(ret->rest, '\0') == size ||
+	return str_find(ret->rest, '\0') == ret->rest.n ||
 	       diag_error(d, &ret->at, "has a NUL byte: not a list %s", what);
 }
 

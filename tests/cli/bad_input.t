@@ -68,6 +68,7 @@ bad 2 "empty argument in place of a PID" "an empty PID" "" "$tmp/good.bt"
 bad 2 "empty argument in place of a PID or a script" "an empty script name" $pid ""
 bad 2 "'x y' is neither a PID nor the name of a running program" "-p of neither" -p 'x y' "$tmp/good.bt"
 bad 2 "the PID goes before the script: bpftrace.sh $pid" "a PID behind the script" "$tmp/good.bt" $pid
+bad 1 "/proc/self/mem: error: cannot be read: Input/output error" "a list that cannot be read" --conf /proc/self/mem $pid "$tmp/good.bt"
 bad 2 "unknown option '--durration', did you mean '--duration'\?" "a misspelt option" --durration 5 $pid "$tmp/good.bt"
 bad 2 "option '--sort' takes no value" "a value that is none" --sort=yes $pid "$tmp/good.bt"
 bad 1 "no script 'nvfm.bt' here, nor in .*, did you mean 'nvmf.bt'\?" "a misspelt script" $pid nvfm.bt
