@@ -23,6 +23,7 @@
 #include "cmd/upgrade.h"
 #include "ctype/ctype.h"
 #include "dialect/dialect.h"
+#include "elf/debuginfod.h"
 #include "process/await.h"
 #include "run/bpftrace.h"
 #include "run/keep.h"
@@ -184,6 +185,9 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	bool is_several = !is_host && expand_has_several(&o->req);
 	bool has_end = child->target || o->follows || (!is_host && !is_several);
 	struct run_config cfg = o->run;
+	unsigned long waited = debuginfod_take_waited();
+	if (cfg.duration) // what was waited for a server counts
+		cfg.duration = cfg.duration > waited ? cfg.duration - waited : 1;
 	cfg.bpftrace = bt;
 	cfg.program = strbuf_str(&x->program.text);
 	cfg.map = o->req.raw ? NULL : &x->program.map;
@@ -503,6 +507,7 @@ static int trace_next(struct upgraded *u, struct run_options *o, struct output_s
 	struct diag warnings = {.warns = u->diag};
 	struct spawned none = {0};
 	struct series series = {0};
+	debuginfod_take_waited(); // for the first build
 	if (!expand_choose_cgroup(&warnings, &o->req) || !expand(a, &warnings, o, x))
 		return JOBS_NOT_BEGUN;
 	const char *id = build_short_id(a, x);
@@ -867,6 +872,8 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 			return CMD_INPUT;
 	}
 	bpftrace_note_newer(d, bt.version);
+	if (o->run.duration)
+		debuginfod_limit(o->run.duration);
 	return trace_all(a, d, o, &bt);
 }
 

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/reader.h"
 #include "base/vec.h"
+#include "elf/debuginfod.h"
 #include "elf/debugpackage.h"
 
 /**
@@ -341,11 +342,10 @@ static struct img *try_debuginfod(struct img *img, struct wanted w)
 	struct debuginfo *di;
 	if (!urls || !*urls || !w.id.n || !debuginfo_open_module(img, &di))
 		return NULL;
-	char *answer = NULL;
-	int fd = dwfl_standard_find_debuginfo(di->module, NULL, NULL, 0, NULL, NULL, 0, &answer);
-	free(answer);
+	int fd = debuginfod_find(img->diag, di->module, img->display_path);
 	if (fd < 0) {
-		note_looked(img, STR("the servers of DEBUGINFOD_URLS"), NULL);
+		note_looked(img, STR("the servers of DEBUGINFOD_URLS"),
+			    debuginfod_is_silent() ? "no answer" : NULL);
 		return NULL;
 	}
 	char path[FILE_PATH_OF];

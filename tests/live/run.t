@@ -244,6 +244,30 @@ like "$out" "^usdt:.*:test:hit \{ @b = count" "ECHO_PROGRAM prints the program"
 like "$(cat "$tmp/spdk-out")" "begin b text" "and BPF_OUTFILE has the data"
 out=$(USE_CMDLINE_BPF_PROGRAM=1 "$live_sh" "$live_pid" 'BEGIN { printf("raw\n"); exit(); }' 2>/dev/null)
 is "$(grep . <<<"$out")" raw "USE_CMDLINE_BPF_PROGRAM runs its text as it is"
+
+# A debuginfod that accepts and never answers
+if ldconfig -p | grep -q libdebuginfod; then
+	python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+kept = []
+while True:
+    kept.append(s.accept())' >"$tmp/silent" &
+	own $!
+	wait_for test -s "$tmp/silent"
+	strip -o "$tmp/stripped" "$tmp/hit"
+	mkfifo "$tmp/stripped.in"
+	"$tmp/stripped" <"$tmp/stripped.in" >/dev/null &
+	stripped=$!
+	own $stripped
+	exec 9>"$tmp/stripped.in"
+	out=$(DEBUGINFOD_CACHE_PATH=$tmp/cache DEBUGINFOD_TIMEOUT=1200 DEBUGINFOD_URLS=http://127.0.0.1:$(cat "$tmp/silent") guard "$live_sh" -T 4 $stripped -t hit 2>&1)
+	is "$? $(grep -c "waiting for the debug information of stripped from http://127.0.0.1:$(cat "$tmp/silent")$" <<<"$out")" "0 1" \
+		"a debuginfod that does not answer is named, and -T counts"
+	exec 9>&-
+else
+	skip "a debuginfod that does not answer" "libdebuginfod is not installed"
+fi
 exec 8>&-
 
 # What bpftrace itself refuses is told at the template's line, and an old output file survives.

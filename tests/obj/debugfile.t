@@ -145,6 +145,20 @@ else
 	objcopy --only-keep-debug "$tmp/other" "$tmp/www/buildid/$id/debuginfo"
 	like "$(DEBUGINFOD_URLS="http://127.0.0.1:$(cat "$tmp/port")" table "$tmp/d/prog")" 'has a different build ID' \
 		"a server's wrong answer is refused"
+	rm -rf "$tmp/cache"
+	python3 - >"$tmp/silent" <<'END' &
+import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+kept = []
+while True:
+    kept.append(s.accept())
+END
+	own $!
+	wait_for test -s "$tmp/silent"
+	DEBUGINFOD_URLS="http://127.0.0.1:$(cat "$tmp/silent")" table "$tmp/d/prog" >"$tmp/out"
+	like "$(cat "$tmp/out")" "waiting for the debug information of prog from http://127.0.0.1:$(cat "$tmp/silent")$" "a server that does not answer is named"
+	like "$(cat "$tmp/out")" 'the servers of DEBUGINFOD_URLS \(no answer\)$' "... and that it did not"
 fi
 
 # A process that sees another file system: its debug files are there, and a link does not lead out of it.
