@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bind/attach.h"
+#include "bind/path.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/jobs.h"
@@ -552,6 +553,33 @@ static bool outlives_file(const struct run_options *o, const struct expansion *x
 	       (o->req.exe || o->req.given.cgroup) && x->files.list.n;
 }
 
+/** Of some attach point, by another bpftrace, too, there would be two events. */
+static bool attaches_elsewhere(struct expansion *x, const struct stat *first)
+{
+	struct bind *b = &x->bind;
+	struct diag silent = {0}, *shown = b->diag;
+	b->diag = &silent; // a path that cannot be written has no attach point
+	const char *path = path_of(b, &x->files.list.v[0], b->found.script.program->first);
+	b->diag = shown;
+	const char *own = path ? arena_printf(b->arena, ":%s:", path) : NULL;
+	if (!own || expand_find_global(x, true))
+		return true;
+	for (size_t i = 0; i < b->found.script.clauses.n; i++)
+		vec_each(const struct script_attach, at, &b->found.script.clauses.v[i]->attach) {
+			struct stat st;
+			if (at->provider->whose != OF_FILE || at->absent)
+				continue;
+			if (!at->bound.n &&
+			    (stat(str_dup(b->arena, at->fields.v[0]), &st) != 0 ||
+			     st.st_dev != first->st_dev || st.st_ino != first->st_ino))
+				return true;
+			vec_each(const struct str, one, &at->bound)
+				if (!str_contains(*one, str_from(own)))
+					return true;
+		}
+	return false;
+}
+
 static int trace_upgrades(struct arena *a, struct diag *d, struct run_options *o,
 			  const struct bpftrace *bt, struct expansion *x, struct series *series)
 {
@@ -575,6 +603,9 @@ static int trace_upgrades(struct arena *a, struct diag *d, struct run_options *o
 				 "it is not traced: -f %s handles one build; use -f json and "
 				 "btgen convert",
 				 o->format);
+	if (attaches_elsewhere(x, &u.first))
+		u.why_shared = "it is not traced, as the script traces more than this file: start "
+			       "the trace again";
 	if (o->req.exe) {
 		u.file = o->req.exe;
 	} else {

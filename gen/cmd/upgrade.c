@@ -93,7 +93,9 @@ static void begin_next(struct watch *w, struct jobs *jobs, const struct build *b
 		n_traced += b->is_traced;
 	if (w->is_given_up)
 		return;
-	const char *why = u->why_one ? u->why_one
+	bool is_anew = build->group != w->builds.v[0].group;
+	const char *why = u->why_one		      ? u->why_one
+			  : !is_anew && u->why_shared ? u->why_shared
 			  : n_traced >= MAX_BUILDS
 			      ? "too many builds at once: start the trace again"
 			      : NULL;

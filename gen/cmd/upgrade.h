@@ -36,7 +36,9 @@ struct upgrade {
 	struct stat first;   /**< the file that is traced first */
 	struct str build;    /**< its build ID */
 	const char *why_one; /**< only it can be traced: "-f perfetto handles one build"; or NULL */
-	bool quiet;	     /**< no messages but warnings */
+	/** Two builds would both be shown what they have in common, unless the cgroup was made anew; or NULL. */
+	const char *why_shared;
+	bool quiet;		/**< no messages but warnings */
 	unsigned long duration; /**< ms that the whole trace takes; 0: until ^C */
 	sigset_t signals;	/**< these end it */
 	int (*trace)(

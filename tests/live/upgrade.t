@@ -114,6 +114,15 @@ live_wait INT
 is "$live_rc $(cat "$tmp/messages")" "3 btgen: warning: $program was replaced by another file (build ID $old): it is not traced: -f perfetto handles one build; use -f json and btgen convert" \
 	"of one build, says so"
 
+# What a second bpftrace would show again is not traced by one.
+put "$tmp/new"
+libc=$(ldd "$program" | awk '/libc\.so/ { print $3 }')
+ok "a library, too" live_trace --strict -q -x "$program" -e "$script uprobe:$libc:gnu_get_libc_version { printf(\"version\\n\"); }"
+put "$tmp/old"
+said 'more than this file'
+live_wait INT
+is "$live_rc $(sed 's/.*: it/it/' "$tmp/messages")" "3 it is not traced, as the script traces more than this file: start the trace again" "a script that traces more than the file: a warning"
+
 # A file that is written over has the same inode; one that is touched is the same.
 end 3
 end 4
