@@ -88,7 +88,7 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-LAYERS := base code elf process text ctype dwarf btf conf usdt source probe lang bind sema check lock emit template dialect value record convert kernel setup run listing doctor suite
+LAYERS := base code elf process text ctype dwarf btf conf usdt source probe lang bind sema check lock emit template dialect value record convert kernel run setup listing doctor suite
 LIB_SRC := $(wildcard $(patsubst %,gen/%/*.c,$(LAYERS)))
 CMD_SRC := $(wildcard gen/cmd/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)

@@ -45,8 +45,8 @@ layer value base elf process ctype dwarf
 layer record base elf/demangle.h ctype value lang/vocabulary.h
 layer convert base lang/vocabulary.h record/stamp.h
 layer kernel base process
-layer setup base process usdt lang bind kernel dialect/dialect.h
 layer run base process text kernel dialect value record convert lang/vocabulary.h
+layer setup base elf/img.h process usdt lang bind kernel run/output.h dialect/dialect.h
 layer listing base code usdt probe text lang dialect/dialect.h
 layer doctor base elf process usdt probe bind run dialect/dialect.h
 layer suite base conf

@@ -21,7 +21,7 @@
 #include "cmd/builds.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
-#include "cmd/upgrade.h"
+#include "setup/upgrade.h"
 #include "ctype/ctype.h"
 #include "dialect/dialect.h"
 #include "elf/debuginfod.h"
@@ -509,7 +509,7 @@ static int trace_next(struct upgraded *u, struct run_options *o, struct output_s
 	struct spawned none = {0};
 	struct series series = {0};
 	debuginfod_take_waited(); // for the first build
-	if (!expand_choose_cgroup(&warnings, &o->req) || !expand(a, &warnings, o, x))
+	if (!expand_choose_cgroup(&warnings, &o->req) || !run_options_expand(a, &warnings, o, x))
 		return JOBS_NOT_BEGUN;
 	const char *id = build_short_id(a, x);
 	share->heading = build_heading(a, o, x, id);

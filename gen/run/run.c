@@ -115,7 +115,7 @@ void run_look_at_cost(struct runner *r)
 /** Nothing has come, which may be because a child of the target does the work. */
 static bool looks_for_forks(const struct runner *r)
 {
-	return r->ready && r->cfg->proc && r->cfg->attached.n && !r->cfg->has_family &&
+	return r->ready && r->cfg->ends_with && r->cfg->attached.n && !r->cfg->has_family &&
 	       !r->n_children && !r->over_at && !writer_result(r->cfg->writer).has_value;
 }
 
@@ -123,7 +123,7 @@ static void look_for_forks(struct runner *r)
 {
 	if (!looks_for_forks(r) || clock_ms() < r->forks_at)
 		return;
-	r->n_children = proc_count_children(r->cfg->proc);
+	r->n_children = proc_count_children(r->cfg->ends_with);
 	r->forks_after = r->forks_after ? 2 * r->forks_after : FIRST_FORK_LOOK_MS;
 	if (r->forks_after > LAST_FORK_LOOK_MS)
 		r->forks_after = LAST_FORK_LOOK_MS;
@@ -162,9 +162,28 @@ static bool take_bytes(struct runner *r, int *fd, void (*take)(struct relay *, s
 	return false;
 }
 
+/** Has target_end be that of the next of several that has not ended. */
+static void watch_next_target(struct runner *r)
+{
+	const struct run_config *cfg = r->cfg;
+	for (; r->n_ended < cfg->n_all; r->n_ended++) {
+		r->target_end = proc_watch(PROCFS, &cfg->all[r->n_ended]);
+		if (r->target_end >= 0 || errno != ESRCH)
+			return;
+	}
+}
+
 /** The target has exited. */
 static void take_target_end(struct runner *r)
 {
+	if (r->cfg->n_all) {
+		close(r->target_end);
+		r->target_end = -1;
+		r->n_ended++;
+		watch_next_target(r);
+		if (!run_have_all_ended(r))
+			return;
+	}
 	r->target_end = -1;
 	run_look_at_user(r);
 	run_end_events(r);
@@ -278,13 +297,18 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 			   .loss = -1,
 			   .gate = -1,
 			   .user = (uid_t)-1};
-	r.target_end = cfg->proc ? cfg->proc->pidfd : -1;
+	r.target_end = cfg->ends_with ? cfg->ends_with->pidfd : -1;
 	*end = (struct run_end){.user = (uid_t)-1};
 	if (!output_open(a, d, cfg->out_path, cfg->share, cfg->begun, &r.output))
 		return 1;
-	if (cfg->proc && !proc_is_same(cfg->proc)) {
+	if (cfg->ends_with && !proc_is_same(cfg->ends_with)) {
 		end->is_gone = true;
-		diag_error(d, NULL, "process %d has exited", cfg->proc->pid);
+		diag_error(d, NULL, "process %d has exited", cfg->ends_with->pid);
+		return 1;
+	}
+	watch_next_target(&r);
+	if (run_have_all_ended(&r)) {
+		diag_error(d, NULL, "all %zu processes have exited", cfg->n_all);
 		return 1;
 	}
 
@@ -334,6 +358,8 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		resident_end(cfg->resident);
 	if (r.counts_cost)
 		cost_end(&r.cost);
+	if (cfg->n_all && r.target_end >= 0)
+		close(r.target_end);
 	keep_free(r.keep);
 	slow_free(r.slow);
 	stop_timer();

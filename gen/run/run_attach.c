@@ -14,13 +14,13 @@
 
 bool run_target_called_exec(const struct runner *r)
 {
-	return r->cfg->proc && !proc_runs_same_file(r->cfg->proc);
+	return r->cfg->ends_with && !proc_runs_same_file(r->cfg->ends_with);
 }
 
 void run_report_exec(struct runner *r)
 {
 	diag_error(r->diag, NULL, "process %d called exec() during setup: try again",
-		   r->cfg->proc->pid);
+		   r->cfg->ends_with->pid);
 }
 
 /** Before events count. */
@@ -74,7 +74,7 @@ static void open_cost(struct runner *r)
 /** Also of one that has exited, until its parent has waited for it. */
 void run_look_at_user(struct runner *r)
 {
-	const struct proc *p = r->cfg->proc;
+	const struct proc *p = r->cfg->ends_with;
 	struct arena a = {0};
 	uid_t uid = p && proc_start_time(p->procfs, p->pid) == p->start_time
 			? proc_uid(&a, p->procfs, p->pid, PROC_UID_REAL)
@@ -89,7 +89,7 @@ void run_become_ready(struct runner *r)
 	// bpftrace knows a process by its PID alone: only now that it is attached can we tell
 	// whether the PID still belonged to the process that was looked at, and whether that still
 	// runs the same program.
-	const struct proc *proc = r->cfg->proc;
+	const struct proc *proc = r->cfg->ends_with;
 	r->ready = true;
 	r->ready_at = clock_ms();
 	relay_release(&r->relay);

@@ -32,6 +32,7 @@ struct runner {
 	int out_pipe, err_pipe; // -1 once they have ended
 	int signals;
 	int target_end; // becomes readable when the target ends; -1 afterwards, or without one
+	size_t n_ended; // of cfg->all, in their order
 	struct output output;
 	bool ready;	      // the probes are attached
 	bool is_unconverted;  // an error has said so
@@ -106,5 +107,11 @@ bool run_is_attached(const struct runner *r);
 void run_count_loss(struct runner *r);
 /** What remains to be said and done once bpftrace is gone. */
 void run_finish(struct runner *r);
+
+/** All of several targets have. */
+static inline bool run_have_all_ended(const struct runner *r)
+{
+	return r->cfg->n_all && r->n_ended == r->cfg->n_all;
+}
 
 #endif

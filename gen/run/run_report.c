@@ -88,7 +88,7 @@ static void report_events(struct runner *r)
 /** Also with -q: a trace that is empty for this reason looks like one of a program that did nothing. */
 static void report_forks(struct runner *r)
 {
-	const struct proc *proc = r->cfg->proc;
+	const struct proc *proc = r->cfg->ends_with;
 	bool was_quiet = r->diag->quiet;
 	struct writer_result result = writer_result(r->cfg->writer);
 	if (!r->n_children || result.has_value)
@@ -156,7 +156,7 @@ static void report_end(struct runner *r, bool is_gone)
 		r->status = 1;
 		diag_error(r->diag, NULL,
 			   "process %d (" STR_FMT ") has exited before it could be traced",
-			   cfg->proc->pid, STR_ARG(proc_name(cfg->proc)));
+			   cfg->ends_with->pid, STR_ARG(proc_name(cfg->ends_with)));
 	} else if (!r->ready && r->status && run_target_called_exec(r)) {
 		r->status = 1;
 		run_report_exec(r);
@@ -165,8 +165,10 @@ static void report_end(struct runner *r, bool is_gone)
 	} else if (!r->ready && r->status) {
 		messages_explain_failure(&r->relay.messages, r->status);
 	} else if (is_gone && r->status == 0 && !cfg->quiet && !r->given_up) {
-		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->proc->pid,
-			STR_ARG(str_printable(r->arena, proc_name(cfg->proc))));
+		fprintf(stderr, "btgen: process %d (" STR_FMT ") has exited\n", cfg->ends_with->pid,
+			STR_ARG(str_printable(r->arena, proc_name(cfg->ends_with))));
+	} else if (run_have_all_ended(r) && r->status == 0 && !cfg->quiet && !r->given_up) {
+		fprintf(stderr, "btgen: all %zu processes have exited\n", cfg->n_all);
 	}
 	if (r->given_up && (r->status == 0 || by_us || r->diag->n_errors))
 		r->status = r->diag->n_errors ? 1 : 0;
@@ -186,7 +188,7 @@ static void report_end(struct runner *r, bool is_gone)
 void run_finish(struct runner *r)
 {
 	const struct run_config *cfg = r->cfg;
-	bool was_ready = r->ready, is_gone = cfg->proc && !proc_is_same(cfg->proc);
+	bool was_ready = r->ready, is_gone = cfg->ends_with && !proc_is_same(cfg->ends_with);
 	// Else it talks of a process, or a program, that is no more.
 	if (r->ready || !r->status || !(is_gone || run_target_called_exec(r)))
 		relay_release(&r->relay);

@@ -8,8 +8,8 @@
  *
  * A cgroup is no path: there the processes are looked at, and whether the group was made anew, as systemd does.
  */
-#ifndef CMD_UPGRADE_H
-#define CMD_UPGRADE_H
+#ifndef SETUP_UPGRADE_H
+#define SETUP_UPGRADE_H
 
 #include <signal.h>
 

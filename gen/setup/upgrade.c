@@ -1,4 +1,4 @@
-#include "cmd/upgrade.h"
+#include "setup/upgrade.h"
 
 #include <errno.h>
 #include <string.h>
