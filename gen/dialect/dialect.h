@@ -191,6 +191,17 @@ QUIRK(dialect_has_signed_args, SINCE(24))
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
 QUIRK(dialect_counts_end_of_text, SINCE(23))
 /**
+ * Copies as many bytes of either string of `c ? x : y` as the longer one has: what is behind the shorter one makes
+ * another key of it: tests/live/texts.t.
+ */
+QUIRK(dialect_leaves_texts_open, UPTO(23))
+/**
+ * Passes the storage of a variable that is a string as the only key of a map, as many bytes as the longest key
+ * there has, and frees it then: what it holds afterwards is anything. 0.17 does, 0.23 does not; those
+ * between untried: tests/live/texts.t.
+ */
+QUIRK(dialect_reads_past_variables, UPTO(22))
+/**
  * Attaches to an address inside a function: 0.20 to 0.27, measured. Debian's 0.17 cannot tell where its
  * instructions begin, and refuses, with --unsafe as well; the entry of a function it takes by its
  * address, too: tests/live/places.t.

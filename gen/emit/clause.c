@@ -67,6 +67,7 @@ static void write_clause(struct program_writer *p, struct written *w)
 	e->names = w->names;
 	e->good = true;
 	e->n_variables = 0;
+	e->n_kept = 0;
 	e->in_body = false;
 	bind_lookup_from(e->b, e->i);
 	strings_find(e->b, c, &e->beside);

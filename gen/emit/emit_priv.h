@@ -81,6 +81,7 @@ struct emitter {
 	struct map keys;       /**< maps whose keys are named: struct key_names * */
 	// Strings that were written so far, see strings.c: the most of one call or key is what counts.
 	unsigned n_strings, n_reads, most_strings;
+	unsigned n_kept;	       /**< in variables of ours, of this clause */
 	struct map holders;	       /**< maps that strings are assigned to */
 	VEC(struct nameless) nameless; /**< to be said when the tables are there */
 	// For BEGIN and END: later ones stand before, and behind, what is there.
@@ -154,6 +155,8 @@ void traced_follow_family(const struct bind *b, struct str *begin, struct str *c
 
 // --- number.c ---
 
+/** The first place of the variable or map @n. */
+const struct use *emit_uses(const struct emitter *e, const struct node *n);
 /** What bpftrace takes @n for, as it is written with these children. */
 enum held number_held(struct emitter *e, const struct node *n, const struct text *const *children);
 /** Likewise a literal, also one that takes an enumerator's place. */

@@ -221,6 +221,96 @@ static const struct text *choose_pointer(struct emitter *e, const struct node *n
 	return t;
 }
 
+static bool is_kept(const struct emitter *e, const struct node *n, unsigned depth);
+
+/** Is what the name @n is assigned a key elsewhere? */
+static bool name_is_kept(const struct emitter *e, const struct node *n, unsigned depth)
+{
+	enum { MOST_NAMES = 8 }; // one is assigned to another so many times, perhaps in a circle
+	const struct use *u = depth < MOST_NAMES ? emit_uses(e, n) : NULL;
+	while (u && (u->value || !is_kept(e, u->node, depth)))
+		u = u->next;
+	return u || depth == MOST_NAMES;
+}
+
+/** Is the text @n a key, or kept where it may become one? */
+static bool is_kept(const struct emitter *e, const struct node *n, unsigned depth)
+{
+	const struct node *in = n->parent;
+	for (; in && (in->kind == NODE_GROUP || (in->kind == NODE_TERNARY && in->child != n));
+	     in = in->parent)
+		n = in;
+	if (!in || (in->kind != NODE_ASSIGN && in->kind != NODE_LET))
+		return in &&
+		       (in->kind == NODE_MAP || in->kind == NODE_TUPLE ||
+			node_is(in, NODE_CALL, "delete") || node_is(in, NODE_CALL, "has_key"));
+	return in->child != n && name_is_kept(e, in->child, depth + 1);
+}
+
+/** The statements in front of the one that @n is in; NULL after an error: nothing can be there. */
+static struct text *before_statement(struct emitter *e, const struct node *n, const char *what)
+{
+	if (e->print)
+		return e->print->before;
+	unsigned v = e->b->given->version;
+	e->good &= diag_finding(e->b->diag, "key", DIAG_ERROR, tok_at(n->first),
+				"bpftrace " DIALECT_FMT " cannot use %s as a key here",
+				DIALECT_ARG(v), what);
+	diag_note(e->b->diag, NULL, "use an if inside of a clause instead");
+	return NULL;
+}
+
+/** A text that is to be kept: as long as any other that it stands beside. */
+static const char *empty_text(struct emitter *e)
+{
+	if (!dialect_reads_past_variables(e->b->given->version))
+		return "\"\"";
+	// The variable, and what it is copied to or from, stay on the stack.
+	e->n_kept += 2;
+	if (e->most_strings < e->n_kept + 1)
+		e->most_strings = e->n_kept + 1;
+	return "str(0)";
+}
+
+/** `$text = ""; if (c) { $text = x; } else { $text = y; }` in front of the statement, and $text. */
+static const struct text *keep_choice(struct emitter *e, const struct node *n,
+				      const struct text **children)
+{
+	struct text *before = before_statement(e, n, "a choice of strings");
+	struct str name = emit_new_variable(e, STR("$text"));
+	if (before)
+		text_add(e->arena, before,
+			 made(e, n, "%t = %s; if (%n) { %t = %n; } else { %t = %n; } ", name,
+			      empty_text(e), children[0], name, children[1], name, children[2]));
+	struct text *t = made(e, n, "%t", name);
+	t->is_tight = true;
+	return t;
+}
+
+/**
+ * A variable that is the only key of a map and used elsewhere, too: a copy of it, for bpftrace uses its storage
+ * for something else from there on.
+ */
+static const struct text *copy_key(struct emitter *e, const struct node *n, const struct text *t)
+{
+	const struct node *key = node_ungrouped(n);
+	size_t reads = 0;
+	if (!dialect_reads_past_variables(e->b->given->version) || key->kind != NODE_VARIABLE ||
+	    n->next || n->parent->child != n || !key->expr ||
+	    (key->expr->kind != EXPR_TEXT && key->expr->kind != EXPR_SHOWN))
+		return t;
+	for (const struct use *u = emit_uses(e, key); u; u = u->next)
+		reads += !u->value;
+	struct text *before = reads > 1 ? before_statement(e, n, "a variable") : NULL;
+	if (!before)
+		return t;
+	struct str name = emit_new_variable(e, STR("$key"));
+	if (key->expr->kind == EXPR_TEXT)
+		text_add(e->arena, before, made(e, n, "%t = %s; ", name, empty_text(e)));
+	text_add(e->arena, before, made(e, n, "%t = %n; ", name, t));
+	return made(e, n, "%t", name);
+}
+
 static const struct text *emit_ternary(struct emitter *e, const struct node *n, enum want want)
 {
 	const struct text **children = emit_children(e, n, wants), *t = NULL;
@@ -231,6 +321,9 @@ static const struct text *emit_ternary(struct emitter *e, const struct node *n, 
 		t = number_choice(e, n, children);
 	if (!t)
 		t = choose_pointer(e, n, want, children);
+	if (!t && e->good && n->expr && n->expr->kind == EXPR_TEXT && n->child->next->next &&
+	    dialect_leaves_texts_open(e->b->given->version) && is_kept(e, n, 0))
+		t = keep_choice(e, n, children);
 	return t ? t : emit_written(e, n, children);
 }
 
@@ -418,6 +511,7 @@ static const struct text *emit_map(struct emitter *e, const struct node *n)
 		children[i] = key_part(e, n, c, i);
 		if (!children[i])
 			children[i] = store_key(e, n, i, c, emit(e, c, WANT_VALUE));
+		children[i] = copy_key(e, c, children[i]);
 	}
 	e->in_key = was;
 	unsigned strings = e->n_strings - before;

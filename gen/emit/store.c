@@ -10,15 +10,25 @@
 
 enum repr { AS_IS, INT64, UINT64 };
 
+static const struct used_name *name_of(const struct emitter *e, const struct node *n)
+{
+	if (n->kind == NODE_MAP)
+		return map_get(&e->b->found.uses.maps, n->name ? node_text(n) : STR(""));
+	return n->kind == NODE_VARIABLE && e->clause
+		   ? map_get(uses_variables(&e->b->found.uses, e->clause->clause), node_text(n))
+		   : NULL;
+}
+
+const struct use *emit_uses(const struct emitter *e, const struct node *n)
+{
+	const struct used_name *name = name_of(e, n);
+	return name ? name->first : NULL;
+}
+
 /** NULL: nothing is known of it, as of a parameter of a macro. */
 static struct name_stores *stores_of(struct emitter *e, const struct node *n)
 {
-	bool is_map = n->kind == NODE_MAP;
-	const struct used_name *name = NULL;
-	if (is_map)
-		name = map_get(&e->b->found.uses.maps, n->name ? node_text(n) : STR(""));
-	else if (n->kind == NODE_VARIABLE && e->clause)
-		name = map_get(uses_variables(&e->b->found.uses, e->clause->clause), node_text(n));
+	const struct used_name *name = name_of(e, n);
 	if (!name || !e->in_body)
 		return NULL;
 	struct name_stores *ret = map_get_ptr(&e->stores, name);

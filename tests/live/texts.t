@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# A text is one key, wherever it comes from: a literal, a choice, a variable. The program prints each key that it means.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+
+cat >"$tmp/app.c" <<'END_C'
+#include <btgen/usdt.h>
+#include <stdio.h>
+
+static void say(const char *map, const char *text) { printf("@%s[%s]\n", map, text); }
+
+int main(void)
+{
+	const char *sp = "beta gamma";
+	if (getchar() != 'x')
+		return 1;
+	for (int i = 0; i < 5; i++) {
+		USDT_PROBE(t, literal, i);
+		say("literal", i == 1 ? "one" : "other");
+		USDT_PROBE(t, choice, i);
+		say("literal", i == 2 ? "one" : "other");
+		USDT_PROBE(t, variable, i);
+		say("variable", "one"), say("variable", i == 2 ? "one" : "other");
+		say("again", i == 2 ? "one" : "other"), say("again", "a longer text");
+		USDT_PROBE(t, part, i);
+		say("part", i == 2 ? "x, 1" : "yyyy, 1"), say("part", "x, 1");
+		USDT_PROBE(t, map, i);
+		say("map", i == 1 ? "x" : "yyy"), say("map", "x");
+		USDT_PROBE(t, inner, i);
+		say("inner", i > 3 ? "big" : i > 1 ? "middle" : "low");
+		USDT_PROBE(t, read, i, sp);
+		say("read", i > 2 ? sp : "none"), say("read", "none");
+		USDT_PROBE(t, name, i);
+		say("name", i > 2 ? "app" : "none"), say("name", "none");
+		USDT_PROBE(t, copied, i);
+		say("first", "app"), say("second", "app"), say("third", "app");
+	}
+	puts("done");
+	fflush(stdout);
+	getchar();
+	return 0;
+}
+END_C
+gcc -O1 -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
+cat >"$tmp/keys.bt" <<'END'
+usdt:__EXE__:t:literal { if (args.i == 1) { @literal["one"] = count(); } else { @literal["other"] = count(); } }
+usdt:__EXE__:t:choice { @literal[args.i == 2 ? "one" : "other"] = count(); }
+usdt:__EXE__:t:variable { $x = args.i == 2 ? "one" : "other"; @variable["one"] = count(); @variable[$x] = count();
+	@again[$x] = count(); @again["a longer text"] = count(); }
+usdt:__EXE__:t:part { @part[args.i == 2 ? "x" : "yyyy", 1] = count(); @part["x", 1] = count(); }
+usdt:__EXE__:t:map { @held[1] = args.i == 1 ? "x" : "yyy"; @map[@held[1]] = count(); @map["x"] = count(); }
+usdt:__EXE__:t:inner { @inner[args.i > 3 ? "big" : args.i > 1 ? "middle" : "low"] = count(); }
+usdt:__EXE__:t:read { @read[args.i > 2 ? str(args.sp) : "none"] = count(); @read["none"] = count(); }
+usdt:__EXE__:t:name { @name[args.i > 2 ? comm : "none"] = count(); @name["none"] = count(); }
+usdt:__EXE__:t:copied { $c = comm; @first[$c] = count(); @second[$c] = count(); @third[$c]++; printf("%s\n", $c); }
+interval:s:100 { clear(@held); }
+END
+live_start "$tmp/app"
+live_round $live_pid "$tmp/keys.bt"
+grep '^@' "$tmp/answers" | sort | uniq -c | sed -E 's/^ *([0-9]+) (.*)/\2: \1/' | sort >"$tmp/want"
+grep '^@' "$tmp/trace" | sort >"$tmp/got"
+for map in literal variable again part map inner read name first second third; do
+	is "$(grep "^@$map\[" "$tmp/got")" "$(grep "^@$map\[" "$tmp/want")" "keys of @$map are those that the program says"
+done
+is "$(grep -cx app "$tmp/trace")" 5 "a variable that was a key has its text still"
+
+echo 'usdt:__EXE__:t:choice /@n[args.i == 2 ? "one" : "other"] < 3/ { @n["one"]++; }' >"$tmp/where.bt"
+like "$("$btgen" check --for 0.23 -x "$tmp/app" "$tmp/where.bt" 2>&1)" "where.bt:1:27: error: .*as a key here" \
+	"a choice where no statement can be in front of it is refused at its place"
+done_testing
