@@ -76,6 +76,41 @@ static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace 
 }
 
 /**
+ * bpftrace takes its environment before what a config block of the script says. What btgen sets or reads there is what
+ * the block says; what the user has set stands.
+ */
+static void take_settings(struct arena *a, const struct script *s)
+{
+	static const struct {
+		const char *name, *variable;
+	} settings[] = {
+	    {"max_strlen", "BPFTRACE_MAX_STRLEN"},
+	    {"max_map_keys", "BPFTRACE_MAX_MAP_KEYS"},
+	    {"max_probes", "BPFTRACE_MAX_PROBES"},
+	    {"max_bpf_progs", "BPFTRACE_MAX_BPF_PROGS"},
+	    {"str_trunc_trailer", "BPFTRACE_STR_TRUNC_TRAILER"},
+	    {"perf_rb_pages", "BPFTRACE_PERF_RB_PAGES"},
+	    {"cache_user_symbols", "BPFTRACE_CACHE_USER_SYMBOLS"},
+	};
+	for (const struct node *n = s->program->child; n; n = n->next)
+		for (const struct token *t = n->first; n->kind == NODE_CONFIG && t != n->last;
+		     t = t->next)
+			for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+				bool is_it =
+				    tok_is(t, settings[i].name) || tok_is(t, settings[i].variable);
+				uint64_t number;
+				if (!is_it || !tok_is(t->next, "="))
+					continue;
+				struct str value = t->next->next->text;
+				if (str_has_prefix(value, STR("\"")))
+					value = str_slice(value, 1, value.n - 2);
+				else if (str_to_u64(value, &number)) // 0x20, too
+					value = str_printf(a, "%llu", (unsigned long long)number);
+				setenv(settings[i].variable, str_dup(a, value), 0);
+			}
+}
+
+/**
  * What a trace of these @n processes does not show. Where their file has been replaced, -x FILE means
  * the new one, which none of them runs.
  */
@@ -263,7 +298,10 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 {
 	unsigned version = cfg->bpftrace->version;
 	const char *own = getenv(dialect_strlen_variable(version));
+	const char *trailer =
+	    getenv("BPFTRACE_STR_TRUNC_TRAILER"); // of the user's, who sees it then
 	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg->max_strlen;
+	limit = trailer && *trailer ? 0 : limit;
 	const char *keys = getenv(dialect_map_keys_variable(version));
 	int64_t slow_ns;
 	struct writer_config how = o->output;
@@ -387,6 +425,7 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	if (!cfg.proc && x->files.list.n && o->shapes.has_head && prints_addresses(&x->bind))
 		texts = filetext_new(has_own_pids(a, bt->version));
 	cfg.resident = o->req.raw ? NULL : literals_find(a, &x->bind, cfg.program);
+	take_settings(a, &x->bind.found.script);
 	cfg.writer = make_writer(a, o, x, &cfg, names, texts);
 	if (o->converts)
 		cfg.convert = convert_new(o->converts, NULL, d, "the trace");

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A text is one key, wherever it comes from: a literal, a choice, a variable. The program prints each key that it means.
+# A script limits its own strings.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
@@ -69,4 +70,26 @@ is "$(grep -cx app "$tmp/trace")" 5 "a variable that was a key has its text stil
 echo 'usdt:__EXE__:t:choice /@n[args.i == 2 ? "one" : "other"] < 3/ { @n["one"]++; }' >"$tmp/where.bt"
 like "$("$btgen" check --for 0.23 -x "$tmp/app" "$tmp/where.bt" 2>&1)" "where.bt:1:27: error: .*as a key here" \
 	"a choice where no statement can be in front of it is refused at its place"
+
+# settings BLOCK WANT: what the script prints of "beta gamma" with a config block
+settings() {
+	live_start "$tmp/app"
+	echo "config = { $1 } usdt:__EXE__:t:read /args.i == 0/ { printf(\"%s\\n\", str(args.sp)); }" >"$tmp/set.bt"
+	live_trace $live_pid "$tmp/set.bt" || return 1
+	live_say x
+	exec 8>&-
+	live_wait
+	is "$(cat "$tmp/trace")" "$2" "config = { $1 }"
+}
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+if [ "$version" -ge 23 ]; then
+	cut='beta gam'
+	[ "$version" -ge 27 ] || cut='beta ga' # its end counts
+	settings 'max_strlen = 8' "$cut..."
+	settings 'BPFTRACE_MAX_STRLEN = 0x8; max_map_keys = 3' "$cut..."
+	settings 'max_strlen = 8; str_trunc_trailer = "~"' "$cut~"
+	settings 'max_strlen = 16; str_trunc_trailer = "~"' "beta gamma"
+else
+	skip "settings of a config block" "bpftrace 0.$version has none"
+fi
 done_testing
