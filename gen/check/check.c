@@ -4,7 +4,7 @@
 
 static void (*const checks[])(struct checker *, struct node *) = {
     check_format,   check_values, check_compare,  check_enums, check_arithmetic,
-    check_pointers, check_flow,	  check_disagree, check_unit,
+    check_pointers, check_flow,	  check_disagree, check_unit,  check_broken,
 };
 
 bool check_script(const struct bind *b)

@@ -17,6 +17,7 @@ void check_pointers(struct checker *k, struct node *n);
 void check_flow(struct checker *k, struct node *n);
 void check_disagree(struct checker *k, struct node *n);
 void check_unit(struct checker *k, struct node *n);
+void check_broken(struct checker *k, struct node *n);
 
 // The same for each clause, and for the script as a whole.
 void check_variables(struct checker *k);

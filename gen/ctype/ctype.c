@@ -458,3 +458,27 @@ bool ctype_has_floats(struct ctype *t)
 {
 	return has_member(t, is_float, 0);
 }
+
+static bool ends_in_text(struct ctype *t, unsigned depth)
+{
+	uint64_t size;
+	t = ctype_element(t);
+	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
+		return false;
+	for (size_t i = 0; i < t->n_members; i++) {
+		const struct ctype_member *m = &t->members[i];
+		struct ctype *of = ctype_element(m->type);
+		bool is_text = of && of->kind == CTYPE_INT && of->is_char &&
+			       ctype_strip(m->type)->kind == CTYPE_ARRAY;
+		size = 0;
+		ctype_size(m->type, &size); // 0 of one without a size, which is last
+		if ((is_text && m->off + size >= t->size) || ends_in_text(m->type, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+bool ctype_ends_in_text(struct ctype *t)
+{
+	return ends_in_text(t, 0);
+}

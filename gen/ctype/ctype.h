@@ -162,5 +162,7 @@ bool ctype_has_bitfields(struct ctype *t);
 bool ctype_has_code(struct ctype *t);
 /** Is it an aggregate or array with a float or double anywhere in it? */
 bool ctype_has_floats(struct ctype *t);
+/** Is a char array the end of it, or of a struct in it? */
+bool ctype_ends_in_text(struct ctype *t);
 
 #endif

@@ -45,6 +45,11 @@ static inline bool dialect_is_within(unsigned v, unsigned from, unsigned to)
  * by a signal, 0.27 as well or prints null.
  */
 QUIRK(dialect_prints_floats, 23, 23)
+/**
+ * Aborts where it prints a whole struct that ends in a char array, for it reads a byte more: the value or key of a map
+ * at the end, with all other maps. 0.27, those from 0.24 on untried: tests/live/whole.t.
+ */
+QUIRK(dialect_aborts_on_last_text, SINCE(24))
 /** Several BEGIN (or END) clauses in one program: from 0.25. */
 QUIRK(dialect_has_many_begins, SINCE(25))
 /**
@@ -190,6 +195,16 @@ QUIRK(dialect_mixes_signs, UPTO(23))
 QUIRK(dialect_has_signed_args, SINCE(24))
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
 QUIRK(dialect_counts_end_of_text, SINCE(23))
+/** == of tuples compares where they are: 0.17 and 0.23, but not 0.27; those between untried. */
+QUIRK(dialect_compares_tuples_by_address, UPTO(23))
+/** find() reads the map as memory of the program where a probe of a program fires: 0.27; it came with 0.25. */
+QUIRK(dialect_finds_nothing, SINCE(25))
+/** func in a uretprobe is where it returns to: 0.17; 0.23 has the function. */
+QUIRK(dialect_names_caller, UPTO(17))
+/** uaddr() is the address in the file, wherever that is mapped: 0.17 and 0.23. */
+QUIRK(dialect_has_fixed_addresses, UPTO(23))
+/** The last interval of lhist() begins at the maximum, also where the step does not end there: 0.17, 0.23. */
+QUIRK(dialect_cuts_last_interval, UPTO(23))
 /**
  * Copies as many bytes of either string of `c ? x : y` as the longer one has: what is behind the shorter one makes
  * another key of it: tests/live/texts.t.

@@ -174,12 +174,38 @@ static void warn_of_bits(struct emitter *e, const struct node *n, enum copied ho
 			     STR_ARG(ctype_spell(e->arena, ctype_strip(n->expr->type))));
 }
 
+/** A struct in a map that bpftrace prints. */
+static void refuse_last_text(struct emitter *e, const struct node *n)
+{
+	unsigned v = e->b->given->version;
+	const struct node *map = n->parent;
+	while (map && map->kind != NODE_MAP && map->kind != NODE_ASSIGN && map->kind != NODE_CALL)
+		map = map->parent;
+	if (map && map->kind == NODE_ASSIGN)
+		map = map->child;
+	bool is_map = map && map->kind == NODE_MAP;
+	if (!dialect_aborts_on_last_text(v) || !map || map->kind == NODE_VARIABLE ||
+	    !ctype_ends_in_text(n->expr->type) ||
+	    (is_map && map->name &&
+	     (uses_do_with_map(&e->b->found.uses, map->name->text) & USE_CLEAR)))
+		return;
+	e->good &= diag_finding(e->b->diag, "limit", DIAG_ERROR, tok_at(n->first),
+				"bpftrace " DIALECT_FMT " aborts when it prints a whole " STR_FMT
+				", in which a string is last",
+				DIALECT_ARG(v),
+				STR_ARG(ctype_spell(e->arena, ctype_strip(n->expr->type))));
+	diag_note(e->b->diag, NULL,
+		  is_map ? "keep its members one by one, or clear() the map in END"
+			 : "name its members one by one");
+}
+
 void emit_warn_of_copy(struct emitter *e, const struct node *n, enum copied how)
 {
 	unsigned v = e->b->given->version;
 	if (!n->expr || !n->expr->type)
 		return;
 	warn_of_bits(e, n, how);
+	refuse_last_text(e, n);
 	if (how == IS_ELEMENT || dialect_prints_floats(v) || !ctype_has_floats(n->expr->type))
 		return;
 	struct str what = ctype_spell(e->arena, ctype_strip(n->expr->type));
@@ -509,6 +535,7 @@ static const struct text *emit_map(struct emitter *e, const struct node *n)
 	e->in_key = n->child ? n : was;
 	for (const struct node *c = n->child; c; c = c->next, i++) {
 		children[i] = key_part(e, n, c, i);
+		emit_warn_of_copy(e, c, IS_KEPT);
 		if (!children[i])
 			children[i] = store_key(e, n, i, c, emit(e, c, WANT_VALUE));
 		children[i] = copy_key(e, c, children[i]);
