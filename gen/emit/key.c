@@ -55,6 +55,23 @@ static struct value shape_of_value(const struct bind *b, const struct expr *e)
 	return ret;
 }
 
+/** The same of @n; a time that is written out is a text, though it be digits. */
+static struct value shape_of_node(const struct bind *b, const struct node *n)
+{
+	n = node_ungrouped(n);
+	if (node_is(n, NODE_CALL, "strftime"))
+		return (struct value){.how = VALUE_TEXT};
+	struct value ret = shape_of_value(b, n->expr);
+	size_t i = 0;
+	if (n->kind == NODE_TUPLE && ret.how == VALUE_TUPLE && ret.n_parts == node_count(n)) {
+		struct value *parts = arena_array(b->arena, struct value, ret.n_parts + 1);
+		for (const struct node *c = n->child; c; c = c->next)
+			parts[i++] = shape_of_node(b, c);
+		ret.parts = parts;
+	}
+	return ret;
+}
+
 static struct part part_of(const struct bind *b, size_t clause, struct node *n)
 {
 	const struct enumtab *names;
@@ -63,7 +80,7 @@ static struct part part_of(const struct bind *b, size_t clause, struct node *n)
 		return (struct part){{.type = &value_code}, true};
 	if (table_names_of(b, clause, n, &names) && names)
 		return (struct part){{.type = value_integer(64, true), .names = names}, true};
-	struct part ret = {shape_of_value(b, n->expr), false};
+	struct part ret = {shape_of_node(b, n), false};
 	ret.is.has_variable = value_is_address(&ret.is) && naming_has_addresses(b, clause);
 	return ret;
 }
@@ -111,7 +128,7 @@ static struct value value_of(const struct bind *b, const struct node *n)
 {
 	if (!n || (n->kind == NODE_CALL && vocabulary_word(node_text(n))->is_total))
 		return (struct value){.type = value_integer(64, true)};
-	return shape_of_value(b, n->expr);
+	return shape_of_node(b, n);
 }
 
 /** What all uses assign: the names of one enum are none for the values of another. */

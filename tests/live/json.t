@@ -119,4 +119,12 @@ min='^$'
 case $("$bpftrace" --version) in *v0.20.* | *v0.21.[01]) min='^@min\[]' ;; esac # is wrong below 0 there, and check says so
 is "$(compare maps | grep -v "$min")" "" "so are the maps at the end: counts, sums, histograms, keys with brackets and newlines"
 is "$(compare prints)" "" "what an interval prints is there, with its time, in order"
+"$btgen" run -q -f json --bpftrace "$bpftrace" -e 'BEGIN { @k[strftime("%Y", nsecs)] = 1; @v = strftime("%Y", nsecs);
+	@t[1, strftime("%Y", nsecs)] = (1, strftime("%Y", nsecs)); exit(); }' </dev/null 2>/dev/null | grep '"map"' | sort >"$tmp/times"
+is "$(cat "$tmp/times")" "$(sed "s/YEAR/\"$(date +%Y)\"/g" <<-E3
+	{"map": "@k", "entries": [{"key": [YEAR], "value": 1}]}
+	{"map": "@t", "entries": [{"key": [1, YEAR], "value": [1, YEAR]}]}
+	{"map": "@v", "entries": [{"value": YEAR}]}
+E3
+)" "what strftime() makes is a string in maps, also where it is all digits"
 done_testing
