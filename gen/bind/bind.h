@@ -31,7 +31,7 @@ struct targettype;
 
 /** `#pragma optional` or one name of it, see bind/optional.h. */
 struct bind_optional {
-	const struct src_file *file; /**< where it stands, and holds */
+	const struct src_file *file; /**< where it is, and holds; NULL: all */
 	struct str name;	     /**< or a pattern; empty: every attach point of the file */
 	bool is_quiet;		     /**< nobody is told that it is missing */
 };

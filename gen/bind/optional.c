@@ -87,9 +87,24 @@ static struct str take_name(const struct bind *b, const struct token *t, const s
 	return name;
 }
 
+/** config = { missing_probes = "ignore" }: as in bpftrace, a script can do without any of them. */
+static void collect_setting(struct bind *b)
+{
+	for (const struct node *n = b->found.script.program->child; n; n = n->next)
+		for (const struct token *t = n->first; n->kind == NODE_CONFIG && t != n->last;
+		     t = t->next) {
+			struct str value = tok_is(t->next, "=") ? t->next->next->text : STR("");
+			struct bind_optional o = {.is_quiet = str_eqz(value, "\"ignore\"")};
+			if ((tok_is(t, "missing_probes") || tok_is(t, "BPFTRACE_MISSING_PROBES")) &&
+			    (o.is_quiet || str_eqz(value, "\"warn\"")))
+				vec_push(b->arena, &b->found.optionals, o);
+		}
+}
+
 bool optional_collect(struct bind *b)
 {
 	bool good = true;
+	collect_setting(b);
 	vec_each(const struct pp_pragma, p, &b->found.pp->pragmas) {
 		if (!tok_is(p->tokens, "optional"))
 			continue;
@@ -119,8 +134,8 @@ static bool covers(const struct bind *b, const struct script_attach *at, struct 
 		   bool is_quiet)
 {
 	return vec_any(const struct bind_optional, o, &b->found.optionals,
-		       o->file == at->node->first->use.file && o->is_quiet >= is_quiet &&
-			   (!o->name.n || str_glob(o->name, name)));
+		       (!o->file || o->file == at->node->first->use.file) &&
+			   o->is_quiet >= is_quiet && (!o->name.n || str_glob(o->name, name)));
 }
 
 bool optional_covers(const struct bind *b, const struct script_attach *at, struct str name)
