@@ -75,6 +75,39 @@ static bool is_of_name(const struct node *n)
 	return of->kind == NODE_VARIABLE || of->kind == NODE_MAP;
 }
 
+static bool is_array_cast(const struct node *n)
+{
+	return n->parent->kind == NODE_CAST && tok_is(n->last, "]");
+}
+
+static bool has_any(const struct node *n)
+{
+	return n->child;
+}
+
+/** pid(), comm(): only these had parentheses before most words without could have some. */
+static bool is_called_value(const struct node *n)
+{
+	static const char *const older[] = {"kstack", "ustack", "nsecs", NULL};
+	return vocabulary_word(n->name->text)->is_bare && !tok_is_any(n->name, older);
+}
+
+static bool has_mode(const struct node *n, const char *mode)
+{
+	static const char *const stacks[] = {"kstack", "ustack", NULL};
+	return tok_is_any(n->name, stacks) && n->child && str_eqz(node_text(n->child), mode);
+}
+
+static bool is_raw_stack(const struct node *n)
+{
+	return has_mode(n, "raw");
+}
+
+static bool is_stack_of_ids(const struct node *n)
+{
+	return has_mode(n, "build_id");
+}
+
 static bool is_of_map_and_key(const struct node *n)
 {
 	return has_two(n) && n->child->kind == NODE_MAP && !n->child->child;
@@ -88,12 +121,17 @@ static const struct feature {
 	unsigned since; /**< the version that brought it */
 	const char *instead;
 } features[] = {
+    {NODE_CALL, NULL, is_raw_stack, "stack mode raw", 18, NULL},
+    {NODE_TYPE, NULL, is_array_cast, "cast to an array", 19, NULL},
     {NODE_CALL, "nsecs", NULL, "clock in nsecs()", 19, "nsecs alone is the time since boot"},
     {NODE_CONFIG, NULL, NULL, "config block", 20, "set its environment variables instead"},
     {NODE_FOR, NULL, is_over_map, "for loop", 21, NULL},
+    {NODE_CALL, "exit", has_any, "exit() with a status", 21, "exit() works in all versions"},
     {NODE_CALL, "delete", is_of_map_and_key, "delete() with the key as second argument", 22,
      "delete(@map[key]) works in all versions"},
     {NODE_LET, NULL, is_statement_let, "let", 22, "an assignment declares a variable, too"},
+    {NODE_CALL, NULL, is_called_value, "builtin with parentheses", 24,
+     "without them it works in all versions"},
     {NODE_UNARY, "&", is_of_name, "address-of operator", 24, NULL},
     {NODE_BLOCK, NULL, is_alone, "standalone block", 24, NULL},
     {NODE_TYPE, NULL, is_bool_cast, "type bool", 24, "write x != 0"},
@@ -105,6 +143,7 @@ static const struct feature {
     {NODE_RANGE, NULL, NULL, "range", 24, "while (...) {} counts in all versions"},
     {NODE_IF, NULL, is_bare, "condition without parentheses", 25, "put it in parentheses"},
     {NODE_WHILE, NULL, is_bare, "condition without parentheses", 25, "put it in parentheses"},
+    {NODE_CALL, NULL, is_stack_of_ids, "stack mode build_id", 25, NULL},
     {NODE_COMPTIME, NULL, NULL, "comptime", 25, NULL},
     {NODE_IF, NULL, is_value, "if as a value", 25, "c ? x : y is one in all versions"},
     {NODE_RECORD, NULL, NULL, "record", 25, "tuples are in all versions"},
@@ -157,6 +196,27 @@ static void check_word(struct versions *v, const struct node *n)
 	if (w->since > v->b->given->version && (n->kind == NODE_CALL || w->is_bare) &&
 	    !tok_is_any(n->name, kernel) && !is_own(v, n) && is_new(v, w->name))
 		say(v, n->first, w->name, w->since);
+	// Nothing else was removed.
+	if (n->kind != NODE_NAME || dialect_has_stack_args(v->b->given->version) ||
+	    !vocabulary_is_stack_arg(n->name->text) || is_own(v, n) || !is_new(v, "sarg"))
+		return;
+	v->good &=
+	    diag_finding(v->b->diag, "version", DIAG_ERROR, tok_at(n->first),
+			 "bpftrace " DIALECT_FMT " has no " STR_FMT ": it was removed in 0.25",
+			 DIALECT_ARG(v->b->given->version), STR_ARG(n->name->text));
+	diag_note(v->b->diag, NULL,
+		  "of a function on x86-64, sargN is *(uint64 *)(reg(\"sp\") + 8 * (N + 1))");
+}
+
+/** Each `name = value` of a block; bpftrace reports one that no version has. */
+static void check_config(struct versions *v, const struct node *n)
+{
+	for (const struct token *t = n->first; t != n->last; t = t->next) {
+		unsigned since = tok_is(t->next, "=") ? vocabulary_setting(t->text) : 0;
+		const char *name = str_dup(v->b->arena, t->text);
+		if (since > v->b->given->version && is_new(v, name))
+			say(v, t, name, since);
+	}
 }
 
 /** Could the parser read it? A declaration without a body has nothing to read. */
@@ -200,6 +260,8 @@ static void check_node(struct versions *v, const struct node *n)
 		check_feature(v, &features[i], n);
 	if (n->kind == NODE_NAME || n->kind == NODE_CALL)
 		check_word(v, n);
+	else if (n->kind == NODE_CONFIG && map_get(&v->said, STR("config block")) == NULL)
+		check_config(v, n);
 }
 
 static void check_attach(struct versions *v, const struct script_attach *at)

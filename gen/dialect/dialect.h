@@ -193,6 +193,8 @@ unsigned dialect_max_table(unsigned v);
 QUIRK(dialect_mixes_signs, UPTO(23))
 /** argN and retval are signed numbers of 64 bits; before, unsigned ones: tests/live/signs.t. */
 QUIRK(dialect_has_signed_args, SINCE(24))
+/** sargN, the arguments of a function on the stack: tests/live/words.t. */
+QUIRK(dialect_has_stack_args, UPTO(24))
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
 QUIRK(dialect_counts_end_of_text, SINCE(23))
 /** == of tuples compares where they are: 0.17 and 0.23, but not 0.27; those between untried. */

@@ -1,6 +1,8 @@
 #include "lang/vocabulary.h"
 
 #include <limits.h>
+#include <string.h>
+#include <strings.h>
 
 static const struct provider no_provider,
     providers[] = {
@@ -81,6 +83,8 @@ static bool has_number_after(struct str word, const char *prefix)
 #define FORMATS .takes = TAKES_FORMAT, .effect = EFFECT_CHANGES
 #define AGGREGATES .gives = GIVES_AGGREGATION, .effect = EFFECT_CHANGES
 #define TOTALS AGGREGATES, .is_total = true
+/** Of which nothing needs to be known, and which may do anything. */
+#define OTHER .effect = EFFECT_CHANGES
 
 static const struct word
     no_word = {.effect = EFFECT_CHANGES},
@@ -191,6 +195,34 @@ static const struct word
 	{"warnf", .since = 25, FORMATS, TAKES(WANTS_LITERAL)},
 	{"write_user", .is_unsafe = true, .since = 26, .effect = EFFECT_CHANGES},
 	{"zero", .effect = EFFECT_CHANGES, .does = USE_ZERO},
+	// Others
+	{"assert", .since = 24, OTHER},
+	{"assert_str", .since = 25, OTHER},
+	{"assert_userspace_probe", .since = 25, OTHER},
+	{"check_key", .since = 25, OTHER},
+	{"config", .since = 27, OTHER},
+	{"container_of", .since = 27, OTHER},
+	{"dw_ustack", .since = 26, OTHER},
+	{"elf_info", .since = 25, OTHER},
+	{"elf_is_exe", .since = 25, OTHER},
+	{"is_array", .since = 25, OTHER},
+	{"is_integer", .since = 25, OTHER},
+	{"is_literal", .since = 25, OTHER},
+	{"is_ptr", .since = 25, OTHER},
+	{"is_str", .since = 25, OTHER},
+	{"is_unsigned_integer", .since = 25, OTHER},
+	{"kfunc_allowed", .since = 25, OTHER},
+	{"kfunc_exist", .since = 25, OTHER},
+	{"memcmp_record", .since = 25, OTHER},
+	{"pton", OTHER},
+	{"signal_name", .since = 26, OTHER},
+	{"skboutput", OTHER},
+	{"static_assert", .since = 25, OTHER},
+	{"str_concat", .since = 27, OTHER},
+	{"strcontains", OTHER},
+	{"strlen", .since = 25, OTHER},
+	{"unwatch", OTHER},
+	{"usdt_arg", .since = 25, OTHER},
 };
 
 const struct word *vocabulary_word(struct str s)
@@ -201,49 +233,41 @@ const struct word *vocabulary_word(struct str s)
 	return &no_word;
 }
 
-/** Functions of which nothing needs to be known, those of all versions. */
-static const char *const plain_words[] = {
-    "assert",
-    "assert_str",
-    "assert_userspace_probe",
-    "check_key",
-    "container_of",
-    "dw_ustack",
-    "elf_info",
-    "elf_is_exe",
-    "is_array",
-    "is_integer",
-    "is_literal",
-    "is_ptr",
-    "is_str",
-    "is_unsigned_integer",
-    "kfunc_allowed",
-    "kfunc_exist",
-    "memcmp_record",
-    "signal_name",
-    "skboutput",
-    "str_concat",
-    "strcontains",
-    "static_assert",
-    "strlen",
-    "unwatch",
-    "usdt_arg",
-    NULL,
-};
+unsigned vocabulary_setting(struct str s)
+{
+	static const char prefix[] = "BPFTRACE_",
+			  *const since[][14] = {
+			      [20] = {"cache_user_symbols", "cpp_demangle", "log_size",
+				      "max_bpf_progs", "max_cat_bytes", "max_map_keys",
+				      "max_probes", "max_strlen", "perf_rb_pages", "stack_mode",
+				      "str_trunc_trailer"},
+			      [21] = {"lazy_symbolication", "missing_probes"},
+			      [22] = {"on_stack_limit", "print_maps_on_exit"},
+			      [23] = {"use_blazesym"},
+			      [24] = {"license", "show_debug_info", "unstable_addr",
+				      "unstable_import", "unstable_macro", "unstable_map_decl",
+				      "unstable_tseries"},
+			      [25] = {"unstable_typeinfo"},
+			      [26] = {"unstable_dw_ustack"},
+			  };
+	if (s.n >= strlen(prefix) && strncasecmp(s.p, prefix, strlen(prefix)) == 0)
+		s = str_from_offset(s, strlen(prefix));
+	for (unsigned v = 0; v < sizeof(since) / sizeof(since[0]); v++)
+		for (const char *const *name = since[v]; *name; name++)
+			if (s.n == strlen(*name) && strncasecmp(s.p, *name, s.n) == 0)
+				return v;
+	return 0;
+}
 
 const char *vocabulary_nearest(struct str wanted)
 {
-	enum {
-		N_WORDS = sizeof(words) / sizeof(words[0]),
-		N_PLAIN = sizeof(plain_words) / sizeof(plain_words[0]) - 1,
-	};
+	enum { N_WORDS = sizeof(words) / sizeof(words[0]) };
 	unsigned best = UINT_MAX;
 	const char *near = NULL;
 	// Of those that are as near one of the same length: prinft is printf, not print.
-	for (size_t i = 0; i < 2 * (N_WORDS + N_PLAIN); i++) {
-		size_t k = i % (N_WORDS + N_PLAIN);
-		struct str word = str_from(k < N_WORDS ? words[k].name : plain_words[k - N_WORDS]);
-		if ((i != k || word.n == wanted.n) && str_is_nearer(wanted, word, &best))
+	for (size_t i = 0; i < (size_t)2 * N_WORDS; i++) {
+		struct str word = str_from(words[i % N_WORDS].name);
+		if ((i >= N_WORDS || word.n == wanted.n) && str_is_nearer(wanted, word, &best))
 			near = word.p;
 	}
 	return near;
@@ -252,7 +276,12 @@ const char *vocabulary_nearest(struct str wanted)
 bool vocabulary_is_builtin(struct str s)
 {
 	return vocabulary_word(s)->is_bare || str_has_prefix(s, STR("__builtin_")) ||
-	       has_number_after(s, "arg") || has_number_after(s, "sarg");
+	       has_number_after(s, "arg") || vocabulary_is_stack_arg(s);
+}
+
+bool vocabulary_is_stack_arg(struct str s)
+{
+	return has_number_after(s, "sarg");
 }
 
 /** Precedence is C's, as in every bpftrace. */

@@ -166,6 +166,9 @@ struct word {
  */
 const struct word *vocabulary_word(struct str word);
 
+/** The bpftrace that brought a setting of a config block, `max_strlen` or `BPFTRACE_MAX_STRLEN`; 0 for none. */
+unsigned vocabulary_setting(struct str name);
+
 /** The builtin or function nearest to @word, which is none; NULL for none that is near. */
 const char *vocabulary_nearest(struct str word);
 
@@ -174,6 +177,9 @@ const char *vocabulary_nearest(struct str word);
  * cast.
  */
 bool vocabulary_is_builtin(struct str word);
+
+/** sarg0, sarg1 ...: arguments on the stack. */
+bool vocabulary_is_stack_arg(struct str word);
 
 /** Operators of two operands, in the order of `operators`; a set of them is a mask. */
 enum op {

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# The words of bpftrace's language (gen/lang/vocabulary.c) against the bpftrace that is under test: what `btgen check --for` takes for
+# its version it compiles, and what is refused as newer or gone it refuses, too.
+# shellcheck source=tests/lib.sh disable=SC2317
+. "$(dirname "$0")/../lib.sh"
+need_tracing
+version=$("$bpftrace" --version | sed -n 's/^bpftrace v\(0\.[0-9]*\).*/\1/p')
+[ -n "$version" ] || skip_all "unknown version: $("$bpftrace" --version)"
+dry=--dry-run
+[ "${version#0.}" -ge 21 ] || dry=-d
+
+# compiles PROGRAM: it does, in bpftrace
+compiles() { guard "$bpftrace" --unsafe "$dry" -e "$1" >"$tmp/out" 2>&1; }
+# is_there PROGRAM: btgen takes it for this version
+is_there() { ! "$btgen" check --for "$version" -e "$1" 2>&1 | grep -q '\[version\]$'; }
+
+# judge HEAD TAIL: of each line on stdin, the programs HEAD LINE TAIL. Those that are there are compiled as one.
+judge() {
+	local line all=''
+	while read -r line; do
+		if is_there "$1 $line $2"; then
+			all+=" $line"
+		else
+			not_ok "bpftrace $version refuses, as btgen says: $line" compiles "$1 $line $2"
+		fi
+	done
+	[ -z "$all" ] || ok "bpftrace $version has what btgen takes for its own" compiles "$1 $all $2" || cat "$tmp/out" >&2
+}
+
+judge 'BEGIN { @m[1] = 1;' 'exit(); }' <<'EOF2'
+assert(1 == 1, "x");
+if (is_array(1)) { print(1); }
+if (is_err(curtask)) { print(1); }
+if (is_integer(1)) { print(1); }
+if (is_literal(1)) { print(1); }
+if (is_ptr(1)) { print(1); }
+if (is_str("x")) { print(1); }
+if (is_unsigned_integer(1)) { print(1); }
+if (kfunc_allowed("x")) { print(1); }
+if (kfunc_exist("x")) { print(1); }
+static_assert(1 == 1, "x");
+assert_str("x");
+check_key(@m, 1, "x");
+print(signal_name(9));
+print(str_concat("a", "b"));
+print(strcontains("ab", "b"));
+print(strlen("abc"));
+print(strstr("abc", "b"));
+print(strcap("abc"));
+print(strerror(2));
+print(syscall_name(1));
+print(memcmp("ab", "ac", 1));
+print(default_str_length);
+print(has_cpid);
+print(leader_comm);
+print(leader_tid);
+print(ncpus);
+print(pcomm);
+print(ppid);
+print(probetype);
+print(usermode);
+print(jiffies);
+print(config().max_strlen);
+print(pid());
+print(pid(curr_ns));
+print(cpu());
+print(comm());
+print(nsecs());
+print(nsecs(boot));
+print(ustack(raw));
+print(ustack(build_id));
+print(len(ustack));
+print(has_key(@m, 1));
+delete(@m, 1);
+errorf("%d", 1);
+warnf("%d", 1);
+$ip = pton("192.0.2.1");
+$bytes = (uint8[4])(uint32)pid;
+exit(3);
+EOF2
+
+echo 'int main(void) { return 0; }' >"$tmp/target.c"
+gcc -o "$tmp/target" "$tmp/target.c" || exit 1
+judge "uprobe:$tmp/target:main {" '}' <<'EOF2'
+print(sarg0);
+signal_thread("USR1");
+EOF2
+
+judge 'config = {' '} BEGIN { exit(); }' <<'EOF2'
+cache_user_symbols = "NONE";
+cpp_demangle = 1;
+lazy_symbolication = 1;
+license = "GPL";
+log_size = 1000000;
+max_map_keys = 10;
+BPFTRACE_MAX_STRLEN = 10;
+missing_probes = "warn";
+on_stack_limit = 32;
+perf_rb_pages = 64;
+print_maps_on_exit = 1;
+show_debug_info = 1;
+unstable_macro = 1;
+unstable_typeinfo = 1;
+unstable_dw_ustack = 1;
+use_blazesym = 1;
+EOF2
+done_testing
