@@ -380,8 +380,52 @@ static bool is_string_address(struct checker *k, const struct node *n)
 	       ctype_is_text(m.plain);
 }
 
+/**
+ * The call of strerror() or cgroup_path() that @n is, or that its variable or map is assigned; NULL for none.
+ * Through @depth variables at most.
+ */
+static const struct node *find_named_later(const struct checker *k, const struct node *n,
+					   unsigned depth)
+{
+	static const char *const words[] = {"strerror", "cgroup_path", NULL};
+	const struct use *u = NULL;
+	n = node_ungrouped(n);
+	if (n->kind == NODE_CALL && tok_is_any(n->name, words))
+		return n;
+	if (n->kind == NODE_MAP)
+		u = uses_of_map(&k->b->found.uses, n->name ? n->name->text : STR(""));
+	if (n->kind == NODE_VARIABLE) {
+		const struct used_name *name =
+		    map_get(uses_variables(&k->b->found.uses, k->clause->clause), node_text(n));
+		u = name ? name->first : NULL;
+	}
+	const struct node *found = NULL;
+	for (; u && depth && !found; u = u->next)
+		if ((u->does & USE_SET) && u->value)
+			found = find_named_later(k, u->value, depth - 1);
+	return found;
+}
+
+/** bpftrace ends by a signal when it prints the map. */
+static void check_named_key(struct checker *k, const struct node *map, const struct node *key)
+{
+	unsigned v = k->b->given->version;
+	bool is_alone = !map->child->next && node_ungrouped(key)->kind != NODE_TUPLE;
+	const struct node *call = NULL;
+	if (!k->b->given->is_any_version &&
+	    (is_alone ? dialect_aborts_on_named_key(v) : dialect_aborts_on_named_part(v)))
+		call = find_named_later(k, key, 3);
+	if (call)
+		check_report(k, key, "version", DIAG_ERROR,
+			     "bpftrace " DIALECT_FMT " cannot print " STR_FMT
+			     "() as a key: use %s, its argument",
+			     DIALECT_ARG(v), STR_ARG(call->name->text),
+			     call->child ? check_text(k, call->child) : "errno");
+}
+
 static void check_key(struct checker *k, const struct node *map, const struct node *key)
 {
+	check_named_key(k, map, key);
 	struct str name = map->name ? map->name->text : STR("");
 	for (const struct node *c = key->kind == NODE_TUPLE ? key->child : NULL; c; c = c->next)
 		check_key(k, map, c);

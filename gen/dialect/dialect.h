@@ -193,6 +193,12 @@ unsigned dialect_max_table(unsigned v);
 QUIRK(dialect_mixes_signs, UPTO(23))
 /** argN and retval are signed numbers of 64 bits; before, unsigned ones: tests/live/signs.t. */
 QUIRK(dialect_has_signed_args, SINCE(24))
+/**
+ * A map whose only key is strerror() or cgroup_path() ends it by a signal when that is printed: measured with
+ * 0.17 and 0.23, 0.27 is right. Before keys of several parts were tuples (0.22), as a part of them, too: tests/live/words.t.
+ */
+QUIRK(dialect_aborts_on_named_key, UPTO(23))
+QUIRK(dialect_aborts_on_named_part, UPTO(21))
 /** sargN, the arguments of a function on the stack: tests/live/words.t. */
 QUIRK(dialect_has_stack_args, UPTO(24))
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */

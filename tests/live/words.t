@@ -104,4 +104,16 @@ unstable_typeinfo = 1;
 unstable_dw_ustack = 1;
 use_blazesym = 1;
 EOF2
+
+# What can be a key, bpftrace can print. (A signal that it sends to itself, 0.23 turns into a core dump.)
+ulimit -c 0
+runs() { guard "$bpftrace" -e "$1" >"$tmp/out" 2>&1; }
+for key in 'strerror(2)' '1, strerror(2)' 'cgroup_path(cgroup)' '1, cgroup_path(cgroup)'; do
+	script="BEGIN { @[$key] = 1; exit(); }"
+	if is_there "$script"; then
+		ok "bpftrace $version prints the key $key" runs "$script"
+	else
+		not_ok "bpftrace $version does not print the key $key, as btgen says" runs "$script"
+	fi
+done
 done_testing
