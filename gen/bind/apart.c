@@ -173,7 +173,7 @@ static bool report_unsafe(struct finish *f, const struct token *t, struct str wh
 	return f->good = false;
 }
 
-/** --unsafe is for our attach points: what else it allows the script must not have. */
+/** --unsafe is for our attach points: what else it allows the script must not have, unless the user allows it, too. */
 static void check_unsafe(struct finish *f)
 {
 	const struct script *s = &f->b->found.script;
@@ -224,7 +224,7 @@ bool apart_finish(struct bind *b)
 	for (size_t i = 0; found && i < b->found.script.clauses.n; i++)
 		if (b->found.script.clauses.v[i]->node->kind != NODE_CLAUSE)
 			check_words(&f, b->found.script.clauses.v[i]->node);
-	if (b->found.unsafe)
+	if (b->found.unsafe && !b->given->is_unsafe)
 		check_unsafe(&f);
 	return f.good;
 }

@@ -86,6 +86,7 @@ struct bind_given {
 	bool is_own;		     /**< the script is btgen's own, of -t: nobody can mend it */
 	bool cheap_only;	     /**< open no debug file only to check what arguments are */
 	bool verbose;		     /**< say which files were chosen */
+	bool is_unsafe;		     /**< system() and the like are allowed */
 	bool is_bare; /**< bpftrace runs the program without us, who would raise semaphores */
 	/** Gets what the program prints, record/shape.h; NULL: bpftrace prints it itself. */
 	struct shapes *shapes;

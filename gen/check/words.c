@@ -196,6 +196,10 @@ static void check_word(struct versions *v, const struct node *n)
 	if (w->since > v->b->given->version && (n->kind == NODE_CALL || w->is_bare) &&
 	    !tok_is_any(n->name, kernel) && !is_own(v, n) && is_new(v, w->name))
 		say(v, n->first, w->name, w->since);
+	// Without shapes another bpftrace runs the program, and has an --unsafe of its own.
+	if (n->kind == NODE_CALL && w->is_unsafe && v->b->given->shapes &&
+	    !v->b->given->is_unsafe && !is_own(v, n))
+		v->good = diag_error(v->b->diag, tok_at(n->first), "%s() needs --unsafe", w->name);
 	// Nothing else was removed.
 	if (n->kind != NODE_NAME || dialect_has_stack_args(v->b->given->version) ||
 	    !vocabulary_is_stack_arg(n->name->text) || is_own(v, n) || !is_new(v, "sarg"))

@@ -234,7 +234,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	if (is_several && !has_end && !o->req.given.has_family && !o->req.given.cgroup)
 		add_ends(a, o, &cfg);
 	cfg.pass_pid = has_end && x->proc && x->bind.found.scope == BIND_BY_PID;
-	cfg.is_unsafe = x->bind.found.unsafe != NULL;
+	cfg.is_unsafe = o->req.given.is_unsafe || x->bind.found.unsafe;
 	cfg.attached_to = expand_attached_to(a, &o->req, x, has_end, series->note);
 	cfg.out_path = cfg.is_estimate				    ? "/dev/null"
 		       : o->req.out && strcmp(o->req.out, "-") == 0 ? NULL

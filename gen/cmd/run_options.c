@@ -270,6 +270,8 @@ static const struct cmd_option list[] = {
      "write a line to FILE once all probes are attached"},
     {0, "ready-fd", "N", CMD_CALL(take_ready_fd), "write that line to open file descriptor N"},
     {0, "bpftrace", "PATH", CMD_STRING(struct run_options, bpftrace), "bpftrace to run"},
+    {0, "unsafe", NULL, CMD_FLAG(struct run_options, req.given.is_unsafe),
+     "allow system(), signal(), override() and write_user()"},
     {.help = "COST"},
     {0, "max-cost", "PERCENT%|none", CMD_CALL(take_max_cost),
      "stop if the trace takes more of a processor for 3 s [25% if it prints each event]"},

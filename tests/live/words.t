@@ -116,4 +116,29 @@ for key in 'strerror(2)' '1, strerror(2)' 'cgroup_path(cgroup)' '1, cgroup_path(
 		not_ok "bpftrace $version does not print the key $key, as btgen says" runs "$script"
 	fi
 done
+
+# What bpftrace calls unsafe.
+cat >"$tmp/ticks.c" <<'EOF2'
+#include <signal.h>
+#include <unistd.h>
+#include <btgen/usdt.h>
+static void stop(int signal) { _exit(write(1, "stopped\n", 8) != 8 || signal != SIGUSR1); }
+int main(void)
+{
+	signal(SIGUSR1, stop);
+	for (;;) {
+		USDT_PROBE(app, tick);
+		usleep(100000);
+	}
+}
+EOF2
+gcc -I"$top/include" -o "$tmp/ticks" "$tmp/ticks.c" || exit 1
+script='usdt:__EXE__:app:tick { system("echo tick %d", 7); signal("USR1"); }'
+out=$(guard "$btgen" run --bpftrace "$bpftrace" -c "$tmp/ticks" -e "$script" 2>&1)
+like "$? $out" '^1 .*:25: error: system\(\) needs --unsafe' "system() needs --unsafe, and the error names it"
+like "$out" ':52: error: signal\(\) needs --unsafe' "... as does signal()"
+is "$(guard "$btgen" run -q --unsafe --bpftrace "$bpftrace" -c "$tmp/ticks" -e "$script" | grep . | sort)" \
+	$'stopped\ntick 7' "with it the command runs, and the program gets the signal"
+is "$("$btgen" run -n --bpftrace "$bpftrace" -x "$tmp/ticks" -e "$script" 2>&1 | grep -c unsafe)" 0 \
+	"-n prints a program for bpftrace's own --unsafe"
 done_testing
