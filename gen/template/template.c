@@ -158,11 +158,53 @@ static void replace_cpid(const struct bind *b, struct node *n)
 			    str_printf(b->arena, "%d", is_has ? 1 : b->given->proc->pid));
 }
 
+/** Moves the tokens of @n, which is behind it, to *@to; the place behind them. */
+static struct token **move_node(const struct node *n, struct token **to)
+{
+	struct token **link = to;
+	while (*link != n->first)
+		link = &(*link)->next;
+	*link = n->last->next;
+	n->last->next = *to;
+	*to = n->first;
+	return &n->last->next;
+}
+
+/**
+ * What a second script begins with: bpftrace takes C definitions, and one config block, in front of all clauses
+ * only. True when something was moved.
+ */
+static bool move_heads(const struct script *s, struct pp *pp)
+{
+	const struct node *late_config = NULL;
+	bool is_late = false, is_moved = false;
+	unsigned n_configs = 0;
+	struct token **to = &pp->out;
+	while (*to != s->behind_c && (*to)->kind != TOK_EOF)
+		to = &(*to)->next;
+	for (const struct node *n = s->program->child; n; n = n->next) {
+		is_late |= n->kind == NODE_CLAUSE;
+		n_configs += n->kind == NODE_CONFIG;
+		if (is_late && n->kind == NODE_CONFIG)
+			late_config = n;
+		if (!is_late || n->kind != NODE_DEFINITION)
+			continue;
+		to = move_node(n, to);
+		is_moved = true;
+	}
+	if (!late_config || n_configs > 1) // of two bpftrace reports the second one
+		return is_moved;
+	move_node(late_config, to);
+	return true;
+}
+
 static bool bind_program(struct bind *b, struct pp *pp)
 {
 	b->found.pp = pp;
-	if (!script_parse(b->arena, b->diag, pp->out, &b->found.script) || !take_pragmas(b) ||
-	    !optional_collect(b))
+	if (!script_parse(b->arena, b->diag, pp->out, &b->found.script) ||
+	    (move_heads(&b->found.script, pp) &&
+	     !script_parse(b->arena, b->diag, pp->out, &b->found.script)) ||
+	    !take_pragmas(b) || !optional_collect(b))
 		return false;
 	if (apart_split(b, pp)) {
 		b->diag->once = arena_new(b->arena, struct diag_once);
