@@ -644,10 +644,16 @@ static const struct text *emit_str_of_value(struct emitter *e, const struct node
 static enum want wants_of_call(const struct emitter *e, const struct node *n,
 			       const struct node *child)
 {
-	enum word_takes takes = vocabulary_word(n->name->text)->takes;
+	const struct word *word = vocabulary_word(n->name->text);
+	enum word_takes takes = word->takes;
+	const struct ctype *t = child->expr ? ctype_strip(child->expr->type) : NULL;
 	if (child != n->child)
 		return wants(e, n, child);
-	return takes == TAKES_WHOLE	 ? WANT_WHOLE
+	// As in C, an array stands for its address.
+	if (word->wants[0] == WANTS_STRINGS && t && t->kind == CTYPE_ARRAY)
+		return WANT_ADDRESS;
+	return tok_is(n->name, "uptr")	 ? WANT_POINTER
+	       : takes == TAKES_WHOLE	 ? WANT_WHOLE
 	       : takes == TAKES_TYPE	 ? WANT_TYPE
 	       : !tok_is(n->name, "str") ? wants(e, n, child)
 	       : child->next		 ? WANT_STRING_PART

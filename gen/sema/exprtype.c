@@ -516,6 +516,10 @@ static void find_call(struct finder *f, struct node *n, struct expr *e)
 								    : 0;
 	e->is_time = word->is_wide;
 	e->kind = kind_of_word(word);
+	if (tok_is(n->name, "uptr") && n->child) {
+		*e = *n->child->expr;
+		e->is_place = e->is_value = e->by_address = false;
+	}
 }
 
 static void find_children(struct finder *f, struct node *n)

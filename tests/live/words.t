@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The words of bpftrace's language (gen/lang/vocabulary.c) against the bpftrace that is under test: what `btgen check --for` takes for
 # its version it compiles, and what is refused as newer or gone it refuses, too.
-# shellcheck source=tests/lib.sh disable=SC2317
+# shellcheck source=tests/lib.sh disable=SC2016,SC2317
 . "$(dirname "$0")/../lib.sh"
 need_tracing
 version=$("$bpftrace" --version | sed -n 's/^bpftrace v\(0\.[0-9]*\).*/\1/p')
@@ -122,17 +122,20 @@ cat >"$tmp/ticks.c" <<'EOF2'
 #include <signal.h>
 #include <unistd.h>
 #include <btgen/usdt.h>
+struct job { int n; const char *argv[3]; };
 static void stop(int signal) { _exit(write(1, "stopped\n", 8) != 8 || signal != SIGUSR1); }
 int main(void)
 {
+	volatile struct job job = { -7, { "ls", "-l", 0 } };
+	volatile char c = *job.argv[0] + *job.argv[1]; // so that their pages are there
 	signal(SIGUSR1, stop);
 	for (;;) {
-		USDT_PROBE(app, tick);
+		USDT_PROBE(app, tick, &job, c);
 		usleep(100000);
 	}
 }
 EOF2
-gcc -I"$top/include" -o "$tmp/ticks" "$tmp/ticks.c" || exit 1
+gcc -g -I"$top/include" -o "$tmp/ticks" "$tmp/ticks.c" || exit 1
 script='usdt:__EXE__:app:tick { system("echo tick %d", 7); signal("USR1"); }'
 out=$(guard "$btgen" run --bpftrace "$bpftrace" -c "$tmp/ticks" -e "$script" 2>&1)
 like "$? $out" '^1 .*:25: error: system\(\) needs --unsafe' "system() needs --unsafe, and the error names it"
@@ -141,4 +144,25 @@ is "$(guard "$btgen" run -q --unsafe --bpftrace "$bpftrace" -c "$tmp/ticks" -e "
 	$'stopped\ntick 7' "with it the command runs, and the program gets the signal"
 is "$("$btgen" run -n --bpftrace "$bpftrace" -x "$tmp/ticks" -e "$script" 2>&1 | grep -c unsafe)" 0 \
 	"-n prints a program for bpftrace's own --unsafe"
+
+# What C takes, too.
+# printed TEXT WANTED CLAIM: the body of a clause, of the first tick
+printed() {
+	is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -c "$tmp/ticks" -e "usdt:__EXE__:app:tick { $1 exit(); }" 2>&1 | grep .)" "$2" "$3"
+}
+printed 'printf("%d\n", uptr(args.job)->n);' -7 "the result of uptr() can be followed"
+printed '$job = uptr(args.job); printf("%d\n", $job->n);' -7 "... out of a variable"
+printed 'join(args.job->argv, "+");' 'ls+-l' "join() takes an array of strings"
+
+# Scripts that each begin with definitions and settings
+printf 'struct one { int n; };\nBEGIN { printf("%%d\\n", sizeof(struct one)); }\n' >"$tmp/one.bt"
+{
+	[ "${version#0.}" -lt 20 ] || echo 'config = { max_map_keys = 8 }'
+	printf 'BEGIN { printf("%%d\\n", 2); exit(); }\n'
+} >"$tmp/two.bt"
+is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -x "$tmp/ticks" "$tmp/one.bt" "$tmp/two.bt" 2>&1 | grep .)" $'4\n2' \
+	"the second of two scripts may begin with a config block"
+printf 'struct two { char c; };\nBEGIN { printf("%%d\\n", sizeof(struct two)); exit(); }\n' >"$tmp/two.bt"
+is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -x "$tmp/ticks" "$tmp/one.bt" "$tmp/two.bt" 2>&1 | grep .)" $'4\n1' \
+	"... or with a struct"
 done_testing
