@@ -126,7 +126,7 @@ static const struct feature {
     {NODE_CALL, "nsecs", NULL, "clock in nsecs()", 19, "nsecs alone is the time since boot"},
     {NODE_CONFIG, NULL, NULL, "config block", 20, "set its environment variables instead"},
     {NODE_FOR, NULL, is_over_map, "for loop", 21, NULL},
-    {NODE_CALL, "exit", has_any, "exit() with a status", 21, "exit() works in all versions"},
+    {NODE_CALL, "exit", has_any, "exit() with a status", 22, "exit() works in all versions"},
     {NODE_CALL, "delete", is_of_map_and_key, "delete() with the key as second argument", 22,
      "delete(@map[key]) works in all versions"},
     {NODE_LET, NULL, is_statement_let, "let", 22, "an assignment declares a variable, too"},
