@@ -26,7 +26,10 @@
 /** Reads "bpftrace v0.17.0", "v0.23.2", "0.27"; false when it is no version. */
 bool dialect_parse(struct str text, unsigned *ret);
 
-/** A difference that holds from one version to another: one row, one question `bool NAME(unsigned v)`. */
+/**
+ * A difference that holds from one version to another: one row, one question `bool NAME(unsigned v)`. The number after
+ * it is the issue or pull request of bpftrace about it, where one is known.
+ */
 #define QUIRK(name, ...)                                                                           \
 	static inline bool name(unsigned v)                                                        \
 	{                                                                                          \
@@ -51,7 +54,7 @@ QUIRK(dialect_prints_floats, 23, 23)
  */
 QUIRK(dialect_aborts_on_last_text, SINCE(24))
 /** Several BEGIN (or END) clauses in one program: from 0.25. */
-QUIRK(dialect_has_many_begins, SINCE(25))
+QUIRK(dialect_has_many_begins, SINCE(25)) // #4789
 /**
  * printf() formats are bpftrace's own from 0.24; before, they are C's, where "%.0ld" of 0 is "".
  */
@@ -61,11 +64,11 @@ QUIRK(dialect_has_own_printf, SINCE(24))
  * bpftrace by a signal: measured with 0.23; 0.17 and 0.27 are right, those between untried. Shown by
  * tests/live/numbers.t.
  */
-QUIRK(dialect_confuses_choices, 18, 23)
+QUIRK(dialect_confuses_choices, 18, 23) // #4567
 /** Prints the name of an enumerator for %s of (enum E)x, and a number where it has none: tests/live/enumtext.t. */
-QUIRK(dialect_names_enums, SINCE(23))
+QUIRK(dialect_names_enums, SINCE(23)) // #3515
 /** Comparisons and the like are true or false, and print() says so, from 0.24; before, 1 or 0. */
-QUIRK(dialect_has_bool, SINCE(24))
+QUIRK(dialect_has_bool, SINCE(24)) // #4280
 /** What is read of a map that nothing sets is 0 or "" from 0.24; before, it is an error. */
 QUIRK(dialect_reads_unset_maps, SINCE(24))
 /** Cannot load a clause with one attach point twice; the others run it twice. */
@@ -77,9 +80,9 @@ QUIRK(dialect_refuses_same_probes, 21, 23)
  */
 QUIRK(dialect_confuses_lists, UPTO(17))
 /** With -p, events of the kernel are those of that process only: from 0.24. */
-QUIRK(dialect_filters_kernel, SINCE(24))
+QUIRK(dialect_filters_kernel, SINCE(24)) // #3800
 /** A variable that is first set in a block is known in it only: from 0.22. */
-QUIRK(dialect_has_blocks, SINCE(22))
+QUIRK(dialect_has_blocks, SINCE(22)) // #3367
 /**
  * USDT by libbpf (from 0.24): arguments up to arg11; an argument that does not exist reads as 0 in
  * silence; an operand that libbpf cannot parse makes the whole probe unattachable.
@@ -89,12 +92,12 @@ QUIRK(dialect_has_libbpf_usdt, SINCE(24))
  * Raises the semaphore of a probe's first site for all of its sites, and none if that has none; newer ones
  * each site's own: 0.17, 0.23 and 0.27, tests/live/semaphores.t.
  */
-QUIRK(dialect_raises_first_semaphore, UPTO(23))
+QUIRK(dialect_raises_first_semaphore, UPTO(23)) // #3601
 /**
  * Finds the types of a kernel from Linux 5.11 on only, which gives them a number, and those of an
- * older one where BPFTRACE_BTF says (its pull request 2527 mended that).
+ * older one where BPFTRACE_BTF says.
  */
-QUIRK(dialect_finds_types_by_number, UPTO(17))
+QUIRK(dialect_finds_types_by_number, UPTO(17)) // #2527
 /**
  * Searches all types of the kernel for the struct of each member that is read, also where the
  * program defines it (BTF::type_of()): 2 ms each. 0.20 does not; 0.18 and 0.19 were not measured.
@@ -102,8 +105,8 @@ QUIRK(dialect_finds_types_by_number, UPTO(17))
 QUIRK(dialect_searches_kernel_types, UPTO(17))
 /** The oldest kernel that it is made for, as 5015 for Linux 5.15; it runs on older ones and warns. */
 unsigned dialect_oldest_kernel(unsigned v);
-/** Runs for users other than root who have certain capabilities (its pull request 4773): tests/live/caps.t. */
-QUIRK(dialect_takes_capabilities, SINCE(25))
+/** Runs for users other than root who have certain capabilities: tests/live/caps.t. */
+QUIRK(dialect_takes_capabilities, SINCE(25)) // #4773
 /**
  * In a clause of a uprobe or uretprobe, `struct X` is first looked up in the debug information of
  * the probe's file, also when the program defines it; 0.17 aborts there on any struct with a member
@@ -160,9 +163,9 @@ QUIRK(dialect_reports_full_maps, SINCE(20))
  */
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
 /** min() and max() take what is below 0 for unsigned: mended with 0.21.2, of which a version says nothing. */
-QUIRK(dialect_loses_minus, 20, 21)
+QUIRK(dialect_loses_minus, 20, 21) // #3298
 /** hist() counts what is 2^32 or more in [2G, 4G), and min() loses it: tests/live/samples.t. */
-QUIRK(dialect_has_narrow_samples, UPTO(17))
+QUIRK(dialect_has_narrow_samples, UPTO(17)) // #2822
 /**
  * count() of a key that two processors count for the first time at once misses one of them, and
  * says so among the data.
@@ -178,7 +181,7 @@ QUIRK(dialect_rebuilds_symbols, UPTO(22))
  * silent from then on: before bcc 0.33 ModulePath::fd_ may have no value. With GLIBC_TUNABLES set to
  * DIALECT_FILLS_MEMORY it has a negative one.
  */
-QUIRK(dialect_closes_descriptors, UPTO(23))
+QUIRK(dialect_closes_descriptors, UPTO(23)) // bcc's #5193
 /** glibc fills what it allocates, and recycles nothing without. */
 #define DIALECT_FILLS_MEMORY "glibc.malloc.perturb=1:glibc.malloc.tcache_count=0"
 /** Entries of one generated table beyond which the start takes longer than a user would wait. */
@@ -197,12 +200,12 @@ QUIRK(dialect_has_signed_args, SINCE(24))
  * A map whose only key is strerror() or cgroup_path() ends it by a signal when that is printed: measured with
  * 0.17 and 0.23, 0.27 is right. Before keys of several parts were tuples (0.22), as a part of them, too: tests/live/words.t.
  */
-QUIRK(dialect_aborts_on_named_key, UPTO(23))
+QUIRK(dialect_aborts_on_named_key, UPTO(23)) // not reported
 QUIRK(dialect_aborts_on_named_part, UPTO(21))
 /** sargN, the arguments of a function on the stack: tests/live/words.t. */
-QUIRK(dialect_has_stack_args, UPTO(24))
+QUIRK(dialect_has_stack_args, UPTO(24)) // #4686
 /** str(p, N) delivers N-1 characters; before, N: tests/live/dialect.t. */
-QUIRK(dialect_counts_end_of_text, SINCE(23))
+QUIRK(dialect_counts_end_of_text, SINCE(23)) // #3849
 /** == of tuples compares where they are: 0.17 and 0.23, but not 0.27; those between untried. */
 QUIRK(dialect_compares_tuples_by_address, UPTO(23))
 /** find() reads the map as memory of the program where a probe of a program fires: 0.27; it came with 0.25. */
@@ -233,9 +236,9 @@ QUIRK(dialect_attaches_inside, SINCE(20))
 /** args of functions, which bpftrace finds itself: tests/live/functions.t. */
 QUIRK(dialect_has_function_args, SINCE(19))
 /** args is a pointer: args->fd of a tracepoint, but not args.fd: tests/live/host.t. */
-QUIRK(dialect_points_at_args, UPTO(18))
+QUIRK(dialect_points_at_args, UPTO(18)) // #2578
 /** interval:5s; before, interval:s:5 alone: tests/check/versions.cases. */
-QUIRK(dialect_has_durations, SINCE(24))
+QUIRK(dialect_has_durations, SINCE(24)) // #4317
 
 // The stack of a BPF program, 512 bytes.
 
@@ -249,7 +252,7 @@ QUIRK(dialect_has_host_pids, UPTO(22))
 /** With -p, uprobes fire for all processes all the same: tests/live/run.t. */
 QUIRK(dialect_lets_uprobes_through, UPTO(22))
 /** "Lost 42 events" stands among the data: tests/live/loss.t. */
-QUIRK(dialect_has_lost_lines, UPTO(23))
+QUIRK(dialect_has_lost_lines, UPTO(23)) // #4504
 
 #undef QUIRK
 #undef SINCE
