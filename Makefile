@@ -281,7 +281,7 @@ gen-enums: $(BUILD)/btgen
 # directories may not.
 INSTALL_BIN := scripts/bpftrace.sh scripts/btgen-report scripts/qpair-lifetime
 INSTALL_MAN := $(wildcard docs/man/*.[1-9])
-INSTALL_DOC := README.md CONTRIBUTING.md LICENSE $(wildcard $(addprefix docs/,*.md *.json pictures/*.png fleet/* lab/*.md \
+INSTALL_DOC := README.md CONTRIBUTING.md LICENSE $(wildcard $(addprefix docs/,*.md *.json dev/*.md pictures/*.png fleet/* lab/*.md \
 	lab/programs/* adding-probes/README.md adding-probes/c/* adding-probes/c++/*))
 INSTALL_DIRS := bindir pkgdatadir includedir mandir docdir pkgconfigdir cmakedir compdir zshdir fishdir
 man_section = $(mandir)/man$(subst .,,$(suffix $(1)))

@@ -22,10 +22,19 @@ mkfifo "$tmp/.silence"
 tap_n=0 tap_failed=0
 declare -a tap_pids=()
 
+# tap_start PID: in REPLY, when the process began; nothing for none
+tap_start() {
+	REPLY=
+	{ read -r REPLY <"/proc/$1/stat"; } 2>/dev/null || return
+	read -r _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ REPLY _ <<<"${REPLY##*) }"
+}
+
+# PIDs are given out again, and soon where there are 32768 of them: only what is the same process is ended.
 tap_cleanup() {
-	local pid
-	for pid in ${tap_pids[@]+"${tap_pids[@]}"}; do
-		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	local one
+	for one in ${tap_pids[@]+"${tap_pids[@]}"}; do
+		tap_start "${one%:*}"
+		[ "$REPLY" != "${one#*:}" ] || { kill "${one%:*}" && wait "${one%:*}"; } 2>/dev/null
 	done
 	rm -rf "$tmp"
 }
@@ -34,7 +43,10 @@ trap 'exit 1' INT TERM HUP
 trap 'trap "" PIPE; exit 1' PIPE # nobody reads what this test writes: what it talks to has ended
 
 # own PID: end this process of ours when the test ends
-own() { tap_pids+=("$1"); }
+own() {
+	tap_start "$1"
+	[ -z "$REPLY" ] || tap_pids+=("$1:$REPLY")
+}
 
 tap_result() {
 	tap_n=$((tap_n + 1))

@@ -3,29 +3,32 @@
 
 #include "sema/store.h"
 
-static void check_store(struct checker *k, struct str name, const struct store *s, const char *what)
+static void check_store(struct checker *k, const char *prefix, struct str name,
+			const struct store *s, const char *what)
 {
 	if (s->disputed && !(s->takes & STORE_OTHER))
 		check_report_at(
 		    k, s->disputed->first, "sign", DIAG_WARNING,
-		    "%s" STR_FMT " gets unsigned numbers of 64 bits and ones that may be "
+		    "%s%s" STR_FMT " gets unsigned numbers of 64 bits and ones that may be "
 		    "negative, which count as unsigned, as in C: write (int64) or (uint64)",
-		    what, STR_ARG(name));
+		    what, prefix, STR_ARG(name));
 	for (size_t i = 0; i < s->n; i++)
-		check_store(k, name, &s->columns[i], what);
+		check_store(k, prefix, name, &s->columns[i], what);
 }
 
 static void check_names(struct checker *k, const struct map *names, const char *prefix)
 {
-	struct arena *a = k->b->arena;
-	for (struct map_entry *e = NULL; (e = map_next(names, e));) {
+	struct arena own = {0};
+	for (struct map_entry *e = NULL; (e = map_next(names, e)); arena_reset(&own)) {
 		struct name_stores all = {0};
-		struct str name = str_printf(a, "%s" STR_FMT, prefix, STR_ARG(e->key));
-		store_find(a, e->value, &all);
-		check_store(k, name, &all.value, "");
-		check_store(k, name, &all.sample, "the aggregation of ");
-		check_store(k, name, &all.key, "the key of ");
+		store_find(&own, e->value, &all);
+		check_store(k, prefix, e->key, &all.value, "");
+		if (!all.map)
+			continue;
+		check_store(k, prefix, e->key, &all.map->sample, "the aggregation of ");
+		check_store(k, prefix, e->key, &all.map->key, "the key of ");
 	}
+	arena_fini(&own);
 }
 
 void check_signs(struct checker *k)

@@ -425,7 +425,8 @@ static int trace(struct arena *a, struct diag *d, struct run_options *o, const s
 	if (!cfg.proc && x->files.list.n && o->shapes.has_head && prints_addresses(&x->bind))
 		texts = filetext_new(has_own_pids(a, bt->version));
 	cfg.resident = o->req.raw ? NULL : literals_find(a, &x->bind, cfg.program);
-	take_settings(a, &x->bind.found.script);
+	if (!o->req.raw)
+		take_settings(a, &x->bind.found.script);
 	cfg.writer = make_writer(a, o, x, &cfg, names, texts);
 	if (o->converts)
 		cfg.convert = convert_new(o->converts, NULL, d, "the trace");

@@ -391,7 +391,8 @@ static const struct text *emit_let(struct emitter *e, const struct node *n)
 		name_warn_of_copy(e, n->last_child);
 	if (e->good && type && !value && type->kind != NODE_TYPE && type->kind != NODE_TYPEOF)
 		children[1] = store_value(e, n->child, type, children[1]);
-	bool is_cut = store_is_integer(t) && dialect_mixes_signs(e->b->given->version);
+	bool is_cut =
+	    e->b->given->files && store_is_integer(t) && dialect_mixes_signs(e->b->given->version);
 	if (e->good && type && type->kind == NODE_TYPE && ctype_is_number(t) &&
 	    targettype_read(e->arena, type, &name) && (is_cut || !vocabulary_type(name.name))) {
 		if (value && is_cut)

@@ -132,7 +132,7 @@ static const struct store *sample_of(struct emitter *e, const struct node *call)
 	const struct name_stores *s = assign->kind == NODE_ASSIGN && assign->child->next == call
 					  ? stores_of(e, assign->child)
 					  : NULL;
-	return s ? &s->sample : NULL;
+	return s && s->map ? &s->map->sample : NULL;
 }
 
 /** The store that @n, a tuple, goes into; NULL: none, or it is not known. */
@@ -151,7 +151,7 @@ static const struct store *store_of_tuple(struct emitter *e, const struct node *
 	if ((parent->kind == NODE_ASSIGN || parent->kind == NODE_LET) && i > 0)
 		s = stores_of(e, parent->child);
 	else if (parent->kind == NODE_MAP)
-		outer = (s = stores_of(e, parent)) ? &s->key : NULL;
+		outer = (s = stores_of(e, parent)) && s->map ? &s->map->key : NULL;
 	else if (parent->kind == NODE_TUPLE)
 		outer = store_of_tuple(e, parent);
 	if (outer)
@@ -172,7 +172,8 @@ const struct text *store_key(struct emitter *e, const struct node *map, size_t i
 			     const struct node *n, const struct text *t)
 {
 	const struct name_stores *s = stores_of(e, map);
-	const struct store *c = s && i < s->key.n && !s->key.takes ? &s->key.columns[i] : NULL;
+	const struct store *key = s && s->map ? &s->map->key : NULL;
+	const struct store *c = key && i < key->n && !key->takes ? &key->columns[i] : NULL;
 	bool is_disputed = c && c->disputed && !(c->takes & STORE_OTHER);
 	if (t->is_truth)
 		return number_make(e, n, t, false);

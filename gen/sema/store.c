@@ -47,7 +47,7 @@ static void take_columns(struct arena *a, struct store *s, const struct node *fi
 {
 	if (!s->columns) {
 		s->columns = arena_array(a, struct store, n + 1);
-		s->n = n;
+		s->n = (uint32_t)n;
 	} else if (s->n != n) {
 		s->takes |= STORE_OTHER;
 	}
@@ -83,7 +83,7 @@ static void take_value(struct arena *a, struct name_stores *ret, const struct us
 	if (!value)
 		return;
 	if (value->expr && value->expr->kind == EXPR_AGGREGATION && value->child)
-		take(a, &ret->sample, value->child);
+		take(a, ret->map ? &ret->map->sample : &ret->value, value->child);
 	else
 		take(a, &ret->value, value);
 }
@@ -93,18 +93,20 @@ static void take_key(struct arena *a, struct name_stores *ret, const struct use 
 {
 	const struct node *n = u->node, *call = n->parent;
 	if (n->child) {
-		take_columns(a, &ret->key, n->child, node_count(n));
+		take_columns(a, &ret->map->key, n->child, node_count(n));
 	} else if ((node_is(call, NODE_CALL, "delete") || node_is(call, NODE_CALL, "has_key")) &&
 		   call->child == n && n->next) {
 		const struct node *key = node_ungrouped(n->next);
 		bool is_tuple = key->kind == NODE_TUPLE;
-		take_columns(a, &ret->key, is_tuple ? key->child : n->next,
+		take_columns(a, &ret->map->key, is_tuple ? key->child : n->next,
 			     is_tuple ? node_count(key) : 1);
 	}
 }
 
 void store_find(struct arena *a, const struct used_name *name, struct name_stores *ret)
 {
+	if (name->first->node->kind == NODE_MAP || name->first->node->kind == NODE_OPAQUE)
+		ret->map = arena_new(a, struct map_stores);
 	for (const struct use *u = name->first; u; u = u->next) {
 		bool is_given = u->does & (USE_GIVEN | USE_OPAQUE);
 		bool is_loops = u->node->kind == NODE_VARIABLE && (u->does & USE_LOOP);
@@ -115,10 +117,10 @@ void store_find(struct arena *a, const struct used_name *name, struct name_store
 			ret->value.takes |= STORE_OTHER;
 		if (has_type && u->node->next->kind == NODE_TYPE && u->node->expr)
 			ret->declared = ctype_strip(u->node->expr->type);
-		if (is_given)
-			ret->key.takes |= STORE_OTHER;
+		if (is_given && ret->map)
+			ret->map->key.takes |= STORE_OTHER;
 		take_value(a, ret, u);
-		if (u->node->kind == NODE_MAP)
+		if (ret->map && u->node->kind == NODE_MAP)
 			take_key(a, ret, u);
 	}
 }

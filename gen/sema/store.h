@@ -19,17 +19,18 @@ enum {
 	STORE_OTHER = 1 << 4, /**< no number, or nothing is known of it */
 };
 
+/** A large script has many. */
 struct store {
-	enum sign sign; /**< UNSIGNED beside SIGNED is UNSIGNED, too */
-	unsigned takes; /**< STORE_* */
 	/** That all of STORE_NUMBER have, or &store_argument; NULL: several, or none that is known. */
 	struct ctype *type;
-	unsigned
-	    n_values; /**< places where something goes in, but for STORE_STEP without a value */
-	size_t n;     /**< of a tuple: its elements */
-	struct store *columns;
-	bool has_signed;	     /**< what may be negative goes in */
 	const struct node *disputed; /**< the first that puts the one sign beside the other */
+	struct store *columns;
+	uint32_t n; /**< of a tuple: its elements */
+	uint32_t
+	    n_values; /**< places where something goes in, but for STORE_STEP without a value */
+	enum sign sign : 8; /**< UNSIGNED beside SIGNED is UNSIGNED, too */
+	unsigned takes : 8; /**< STORE_* */
+	bool has_signed;    /**< what may be negative goes in */
 };
 
 /** The type of arguments of probes, whatever they are to the program. */
@@ -37,9 +38,14 @@ extern struct ctype store_argument;
 
 /** Of a map or variable. */
 struct name_stores {
-	struct store value, sample; /**< sample: of its aggregation */
-	struct store key;	    /**< its columns */
-	struct ctype *declared;	    /**< by `let $x : int16`; or NULL */
+	struct store value;
+	struct ctype *declared; /**< by `let $x : int16`; or NULL */
+	struct map_stores *map; /**< of a map; or NULL */
+};
+
+struct map_stores {
+	struct store sample; /**< of its aggregation */
+	struct store key;    /**< its columns */
 };
 
 /** All that is known of @name, which must have its facts. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/str.h"
 
@@ -49,6 +50,20 @@ static inline bool is_num(long long got, long long want, const char *claim)
 		return true;
 	printf("#   got  %lld\n#   want %lld\n", got, want);
 	return false;
+}
+
+/** How many times longer @work takes for 4 * @n than for @n: processor time, of each the least of three. */
+static inline double tap_growth(void (*work)(void *ctx, size_t n), void *ctx, size_t n)
+{
+	double least[2] = {0};
+	for (int i = 0; i < 6; i++) {
+		clock_t start = clock();
+		work(ctx, i % 2 ? 4 * n : n);
+		double took = (double)(clock() - start) + 1;
+		if (i < 2 || took < least[i % 2])
+			least[i % 2] = took;
+	}
+	return least[1] / least[0];
 }
 
 /** Last line of main(). */
