@@ -33,13 +33,13 @@ fire() {
 
 # begin OPTION...: the trace, which gets ready when the service has started
 begin() {
-	rm -f "$tmp/ready" "$tmp/trace"
+	rm -f "$tmp/ready" "$tmp/trace" "$tmp/messages" # the one before had the line that is waited for
 	n=0
 	"$live_sh" --ready-file "$tmp/ready" -o "$tmp/trace" "$@" \
 		-e 'usdt:__EXE__:hit { printf("%c %s %s\n", args.r->id, args.r->state, args.next); }' 2>"$tmp/messages" 9>&- &
 	live_tracer=$!
 	own $live_tracer
-	wait_for grep -q "waiting for $name" "$tmp/messages"
+	wait_for grep -qs "waiting for $name" "$tmp/messages"
 }
 
 begin -w "$name"
