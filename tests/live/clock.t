@@ -35,7 +35,8 @@ times() {
 	: >"$tmp/dates"
 	live_trace -N 3 "$@" "$live_pid" || return
 	local n before
-	for n in 1 2 3; do
+	for _ in 1 2 3; do
+		# shellcheck disable=SC2034 # wait_for reads it
 		before=$(wc -l <"$tmp/answers")
 		date +%s.%N >>"$tmp/dates"
 		live_say x
