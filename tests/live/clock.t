@@ -34,7 +34,7 @@ inside() {
 times() {
 	: >"$tmp/dates"
 	live_trace -N 3 "$@" "$live_pid" || return
-	local n before
+	local before
 	for _ in 1 2 3; do
 		# shellcheck disable=SC2034 # wait_for reads it
 		before=$(wc -l <"$tmp/answers")
