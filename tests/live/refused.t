@@ -180,8 +180,6 @@ if [ "$version" -ge 24 ]; then
 		'^<command line>:1:[0-9]+: error: bpftrace: sum\(\) only supports int.* \(bool' 'a bool in a script without a target'
 fi
 if [ "$version" = 23 ]; then
-	left "Type mismatch for \\\$x: trying to assign value of type 'uint64' when variable already has a type 'int32'" \
-		'let $x : int32 = args.j->id; @a = $x;'
 	for word in break continue return; do
 		left "'$word' statement is not allowed in a for-loop" "@a[tid]++; for (\$kv : @a) { if (\$kv.0 == 1) { $word; } }"
 	done
