@@ -143,14 +143,18 @@ bare_start() {
 	"$@" >"$tmp/bare" 2>"$tmp/bare-said" 8>&- </dev/null &
 	live_bare=$!
 	own "$live_bare"
-	wait_for eval "grep -qE '^(22|232|281) ' /proc/$live_bare/syscall || ! kill -0 $live_bare 2>/dev/null" # epoll_wait, epoll_pwait
+	wait_for eval "bare_waits || ! kill -0 $live_bare 2>/dev/null"
 }
+bare_waits() { grep -qsE '^(22|232|281) ' "/proc/$live_bare/syscall"; } # epoll_wait, epoll_pwait
 # bare_end: by ^C, if it has not ended. At ^C 0.17 throws away what it has not read yet, and it misses one that comes while it does
-# not wait for events.
+# not wait for events; one that comes when it has almost ended kills it.
 bare_end() {
 	local n=0
 	wait_for are_idle "$live_bare"
-	until ! kill -INT "$live_bare" 2>/dev/null || [ $((n += 1)) = 30 ]; do sleep 1; done
+	while kill -0 "$live_bare" 2>/dev/null && [ $((n += 1)) -lt "$PATIENCE" ]; do
+		! bare_waits || kill -INT "$live_bare" 2>/dev/null
+		sleep 1
+	done
 	wait "$live_bare"
 	bare_rc=$?
 }
