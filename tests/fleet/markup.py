@@ -99,10 +99,9 @@ def main():
         with open(capture, "w", encoding="utf-8") as out:
             out.writelines(json.dumps(record) + "\n" for record in records)
         with contextlib.redirect_stderr(io.StringIO()):
-            page, _ = report.read(argparse_like, "")
+            page, _ = report.read(capture, capture, 5000, "")
         return Elements(page).seen
 
-    argparse_like = type("Args", (), {"capture": capture, "events": 5000})
     seen, wrong = 0, set()
     with open(os.path.join(folder, "all.json"), "w", encoding="utf-8") as every:
         every.writelines(json.dumps(record) + "\n" for record in RECORDS)
