@@ -20,13 +20,14 @@ static void check_names(struct checker *k, const struct map *names, const char *
 {
 	struct arena own = {0};
 	for (struct map_entry *e = NULL; (e = map_next(names, e)); arena_reset(&own)) {
-		struct name_stores all = {0};
-		store_find(&own, e->value, &all);
-		check_store(k, prefix, e->key, &all.value, "");
-		if (!all.map)
-			continue;
-		check_store(k, prefix, e->key, &all.map->sample, "the aggregation of ");
-		check_store(k, prefix, e->key, &all.map->key, "the key of ");
+		struct name_stores *s = store_find(&own, e->value, NULL);
+		for (; s; s = s->next) {
+			check_store(k, prefix, e->key, &s->value, "");
+			if (!s->map)
+				continue;
+			check_store(k, prefix, e->key, &s->map->sample, "the aggregation of ");
+			check_store(k, prefix, e->key, &s->map->key, "the key of ");
+		}
 	}
 	arena_fini(&own);
 }

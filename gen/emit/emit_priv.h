@@ -71,8 +71,8 @@ struct emitter {
 	struct map tables;	/**< maps that are tables of names */
 	struct map tables_used; /**< those that the program reads */
 	struct map enums;	/**< map -> struct defined_enum, once it was asked for */
-	struct map stores;	/**< struct used_name -> struct name_stores, likewise */
-	struct map words;	/**< of those that are defined */
+	struct map stores; /**< struct used_name, and a use of a `let`'s -> struct name_stores */
+	struct map words;  /**< of those that are defined */
 	VEC(struct defined_enum *) defined;
 	struct closure types;  /**< those that are defined before the program */
 	struct map types_said; /**< kernel's types that were reported */

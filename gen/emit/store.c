@@ -31,13 +31,15 @@ static struct name_stores *stores_of(struct emitter *e, const struct node *n)
 	const struct used_name *name = name_of(e, n);
 	if (!name || !e->in_body)
 		return NULL;
-	struct name_stores *ret = map_get_ptr(&e->stores, name);
-	if (!ret) {
-		ret = arena_new(e->arena, struct name_stores);
-		store_find(e->arena, name, ret);
-		map_put_ptr(e->arena, &e->stores, name, ret);
+	struct name_stores *all = map_get_ptr(&e->stores, name);
+	if (!all) {
+		all = store_find(e->arena, name, &e->stores);
+		map_put_ptr(e->arena, &e->stores, name, all);
 	}
-	return ret;
+	struct name_stores *own = all->let || all->next ? map_get_ptr(&e->stores, n) : NULL;
+	while (!own && all && all->let)
+		all = all->next;
+	return own ? own : all;
 }
 
 static enum repr repr_of(const struct emitter *e, const struct store *s, bool is_variable)

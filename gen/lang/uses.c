@@ -1,9 +1,17 @@
 #include "lang/uses.h"
 
+/** What a name meant before a `let` or loop, until the block ends. */
+struct hidden {
+	struct str name;
+	const struct node *was;
+};
+
 struct finder {
 	struct uses *uses;
 	const struct script *script;
 	const struct script_clause *clause;
+	struct map lets; /**< name, with $ -> the `let` or loop that is meant where we are */
+	VEC(struct hidden) hidden;
 };
 
 static void add(struct arena *a, struct map *names, const struct use *u)
@@ -99,6 +107,23 @@ static void add_opaque(struct finder *f, struct node *n)
 	}
 }
 
+/** From here on the name means the variable of @n, a `let` or loop. */
+static void hide(struct finder *f, const struct node *n)
+{
+	struct str name = node_text(n->child);
+	struct hidden h = {name, map_get(&f->lets, name)};
+	vec_push(f->uses->arena, &f->hidden, h);
+	map_put(f->uses->arena, &f->lets, name, (void *)(uintptr_t)n);
+}
+
+static void unhide(struct finder *f, size_t n)
+{
+	while (f->hidden.n > n) {
+		const struct hidden *h = &f->hidden.v[--f->hidden.n];
+		map_put(f->uses->arena, &f->lets, h->name, (void *)(uintptr_t)h->was);
+	}
+}
+
 /** @is_given: it is in what a macro or an unknown function is given. */
 static void look(struct finder *f, struct node *n, bool is_given)
 {
@@ -113,13 +138,24 @@ static void look(struct finder *f, struct node *n, bool is_given)
 		u.name = node_text(n);
 		classify(f, &u);
 		u.does |= is_given ? USE_GIVEN : 0;
+		bool declares = (n->parent->kind == NODE_LET || n->parent->kind == NODE_FOR) &&
+				n->parent->child == n;
+		u.let = declares ? n->parent : map_get(&f->lets, u.name);
 		add(f->uses->arena, variables_of(f->uses, f->clause), &u);
 	} else if (n->kind == NODE_OPAQUE) {
 		add_opaque(f, n);
 	}
 	is_given |= n->kind == NODE_CALL && !is_known_call(f->script, n);
-	for (struct node *c = n->child; c; c = c->next)
+	size_t n_hidden = f->hidden.n;
+	for (struct node *c = n->child; c; c = c->next) {
 		look(f, c, is_given);
+		if (n->kind == NODE_FOR && c == n->child && c->kind == NODE_VARIABLE)
+			hide(f, n);
+	}
+	if (n->kind == NODE_FOR || n->kind == NODE_BLOCK)
+		unhide(f, n_hidden);
+	else if (n->kind == NODE_LET && n->child->kind == NODE_VARIABLE)
+		hide(f, n);
 }
 
 void uses_find(struct arena *a, const struct script *s, struct uses *ret)
@@ -136,6 +172,7 @@ void uses_find(struct arena *a, const struct script *s, struct uses *ret)
 		for (struct node *n = f.clause->node->child; n; n = n->next)
 			if (n->kind != NODE_ATTACH)
 				look(&f, n, false);
+		unhide(&f, 0);
 	}
 }
 

@@ -25,7 +25,9 @@ struct use {
 	unsigned does;		/**< USE_* */
 	bool is_whole; /**< all of a map: print(@m), delete(@m, key), a loop over it, USE_OPAQUE */
 	struct node *value; /**< what is assigned to it, or NULL */
-	struct use *next;   /**< of the same name */
+	const struct node *
+	    let; /**< the `let` or loop whose variable it is; NULL: one of all of the clause, or a map */
+	struct use *next; /**< of the same name */
 };
 
 /** A map, or a variable of one clause. */

@@ -15,8 +15,8 @@ void holders_fini(struct holders *all)
 	arena_fini(&all->of_rounds[1]);
 }
 
-/** The key of a variable of this clause, or of a map, in `known`; until the next is asked for. */
-static struct str key_of(struct holders *all, const struct node *n)
+/** Of a variable of this clause, or of a map; until the next is asked for. */
+static struct str scoped_name(struct holders *all, const struct node *n)
 {
 	struct str name = n->name ? n->name->text : STR("");
 	strbuf_clear(&all->key);
@@ -25,6 +25,16 @@ static struct str key_of(struct holders *all, const struct node *n)
 	else
 		strbuf_add(&all->key, &all->scope, sizeof(all->scope));
 	strbuf_adds(&all->key, name);
+	return strbuf_str(&all->key);
+}
+
+/** The key in `known`: each `let` of a name is a variable of its own. */
+static struct str key_of(struct holders *all, const struct node *n)
+{
+	struct str name = scoped_name(all, n);
+	const struct node *inner = n->kind == NODE_MAP ? NULL : map_get(&all->inner, name);
+	if (inner)
+		strbuf_add(&all->key, &inner, sizeof(const void *));
 	return strbuf_str(&all->key);
 }
 
@@ -74,6 +84,54 @@ void expr_join(struct expr *a, const struct expr *b)
 	join_rounds(a, b);
 }
 
+/** Of what is one or the other: a pointer may be a plain 0 elsewhere; of numbers the signs count. */
+static struct ctype *join_types(struct ctype *x, struct ctype *y)
+{
+	if (x && y)
+		return x == y || ctype_is_same(x, y) ? x : NULL;
+	x = x ? x : y;
+	return ctype_pointee(x) ? x : NULL;
+}
+
+/** What @x and @y, keys of one map, or elements of what is put into one name,
+ * in two places, have in common; of tuples in tuples @depth deep. */
+static struct expr *join_keys(struct arena *a, const struct expr *x, const struct expr *y,
+			      unsigned depth)
+{
+	if (!x || !y || !depth)
+		return NULL;
+	struct expr *both = arena_new(a, struct expr);
+	*both = *x;
+	expr_join(both, y);
+	both->type = join_types(x->type, y->type);
+	if (x->n_elements != y->n_elements) {
+		both->kind = EXPR_MIXED;
+		both->n_elements = 0;
+	}
+	if (both->n_elements)
+		both->elements = arena_array(a, struct expr *, both->n_elements);
+	for (size_t i = 0; i < both->n_elements; i++)
+		both->elements[i] = join_keys(a, x->elements[i], y->elements[i], depth - 1);
+	return both;
+}
+
+/** What goes into @to has the elements of @value, and of what was put into it @before, in this round or the last one. */
+static void join_elements(struct arena *a, struct expr *to, const struct expr *before,
+			  const struct expr *value)
+{
+	const struct expr *was = to->elements ? to : before;
+	bool is_alike = was && was->n_elements == value->n_elements;
+	to->n_elements = value->n_elements;
+	if (!is_alike || !value->n_elements) {
+		to->elements = value->elements;
+		return;
+	}
+	struct expr **joined = arena_array(a, struct expr *, value->n_elements);
+	for (size_t i = 0; i < value->n_elements; i++)
+		joined[i] = join_keys(a, value->elements[i], was->elements[i], 3);
+	to->elements = joined;
+}
+
 /** A variable's type is that of the last assignment, a map's of any; the sign is that of all. */
 struct holder *holders_learn(struct holders *all, const struct node *target,
 			     const struct expr *value)
@@ -88,31 +146,10 @@ struct holder *holders_learn(struct holders *all, const struct node *target,
 	h->value.arg = value->arg;
 	h->value.is_truth = value->is_truth && (is_first || h->value.is_truth);
 	if (value->type || value->elements) {
+		join_elements(all->arena, &h->value, before ? &before->value : NULL, value);
 		h->value.type = value->type;
-		h->value.elements = value->elements;
-		h->value.n_elements = value->n_elements;
 	}
 	return h;
-}
-
-/** What @x and @y, keys of one map in two places, have in common; of tuples in tuples @depth deep. */
-static struct expr *join_keys(struct arena *a, const struct expr *x, const struct expr *y,
-			      unsigned depth)
-{
-	if (!x || !y || !depth)
-		return NULL;
-	struct expr *both = arena_new(a, struct expr);
-	*both = *x;
-	expr_join(both, y);
-	if (x->n_elements != y->n_elements) {
-		both->kind = EXPR_MIXED;
-		both->n_elements = 0;
-	}
-	if (both->n_elements)
-		both->elements = arena_array(a, struct expr *, both->n_elements);
-	for (size_t i = 0; i < both->n_elements; i++)
-		both->elements[i] = join_keys(a, x->elements[i], y->elements[i], depth - 1);
-	return both;
 }
 
 void expr_of_tuple(struct arena *a, const struct node *n, struct expr *e)
@@ -179,23 +216,16 @@ struct expr *holders_key(struct holders *all, const struct node *map)
 
 void holders_hide(struct holders *all, const struct node *variable)
 {
-	struct str key = str_copy(all->names, key_of(all, variable));
-	vec_push(all->arena, &all->hidden, (struct hidden){key, map_get(&all->known, key)});
-	struct holder *h = arena_new(all->names, struct holder);
-	h->value.sign = SIGN_OPEN;
-	map_put(all->names, &all->known, key, h);
+	struct str name = str_copy(all->arena, scoped_name(all, variable));
+	struct hidden h = {name, map_get(&all->inner, name)};
+	vec_push(all->arena, &all->hidden, h);
+	map_put(all->arena, &all->inner, name, (void *)(uintptr_t)variable);
 }
 
 void holders_unhide(struct holders *all, size_t n)
 {
 	while (all->hidden.n > n) {
-		struct hidden *h = &all->hidden.v[--all->hidden.n];
-		struct holder *inner = map_get(&all->known, h->name);
-		// Before `let` had blocks all of one name were one variable: its sign is that of
-		// both.
-		if (!h->was)
-			continue;
-		join_numbers(&h->was->value, &inner->value);
-		map_put(all->names, &all->known, h->name, h->was);
+		const struct hidden *h = &all->hidden.v[--all->hidden.n];
+		map_put(all->arena, &all->inner, h->name, (void *)(uintptr_t)h->was);
 	}
 }

@@ -16,10 +16,10 @@ struct holder {
 	bool is_computed; /**< by +=, ++ and the like, too */
 };
 
-/** What a `let` in a block, or a loop's variable, hides until the block ends. */
+/** What a `let`, or a loop, gives another meaning until the block ends. */
 struct hidden {
-	struct str name;
-	struct holder *was;
+	struct str name;	/**< with its scope */
+	const struct node *was; /**< that gave it the meaning before; NULL: none */
 };
 
 struct holders {
@@ -31,6 +31,8 @@ struct holders {
 	struct arena of_rounds[2], *names; /**< where they are: in the last one */
 	struct strbuf key;		   /**< of one that is looked up */
 	VEC(struct hidden) hidden;
+	struct map
+	    inner; /**< name, with its scope -> the variable of the `let` or loop that it means now */
 };
 
 /** What may be @a or @b: what both have in common. Its type, if it is not theirs, is the caller's to tell. */

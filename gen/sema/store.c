@@ -103,24 +103,44 @@ static void take_key(struct arena *a, struct name_stores *ret, const struct use 
 	}
 }
 
-void store_find(struct arena *a, const struct used_name *name, struct name_stores *ret)
+/** Those of the variable, or the map, that @u means. */
+static struct name_stores *stores_of(struct arena *a, struct name_stores **all, const struct use *u)
 {
-	if (name->first->node->kind == NODE_MAP || name->first->node->kind == NODE_OPAQUE)
-		ret->map = arena_new(a, struct map_stores);
+	struct name_stores *s = *all;
+	while (s && s->let != u->let)
+		s = s->next;
+	if (s)
+		return s;
+	s = arena_new(a, struct name_stores);
+	s->let = u->let;
+	s->next = *all;
+	*all = s;
+	if (u->node->kind != NODE_VARIABLE)
+		s->map = arena_new(a, struct map_stores);
+	return s;
+}
+
+struct name_stores *store_find(struct arena *a, const struct used_name *name, struct map *by_use)
+{
+	struct name_stores *all = NULL;
 	for (const struct use *u = name->first; u; u = u->next) {
+		struct name_stores *s = stores_of(a, &all, u);
+		const struct node *n = u->node;
 		bool is_given = u->does & (USE_GIVEN | USE_OPAQUE);
-		bool is_loops = u->node->kind == NODE_VARIABLE && (u->does & USE_LOOP);
-		bool has_type =
-		    u->node->parent->kind == NODE_LET && u->node->next &&
-		    (u->node->next->kind == NODE_TYPE || u->node->next->kind == NODE_TYPEOF);
+		bool is_loops = n->kind == NODE_VARIABLE && (u->does & USE_LOOP);
+		bool has_type = n->parent->kind == NODE_LET && n->next &&
+				(n->next->kind == NODE_TYPE || n->next->kind == NODE_TYPEOF);
 		if (is_given || is_loops || has_type)
-			ret->value.takes |= STORE_OTHER;
-		if (has_type && u->node->next->kind == NODE_TYPE && u->node->expr)
-			ret->declared = ctype_strip(u->node->expr->type);
-		if (is_given && ret->map)
-			ret->map->key.takes |= STORE_OTHER;
-		take_value(a, ret, u);
-		if (ret->map && u->node->kind == NODE_MAP)
-			take_key(a, ret, u);
+			s->value.takes |= STORE_OTHER;
+		if (has_type && n->next->kind == NODE_TYPE && n->expr)
+			s->declared = ctype_strip(n->expr->type);
+		if (is_given && s->map)
+			s->map->key.takes |= STORE_OTHER;
+		take_value(a, s, u);
+		if (s->map && n->kind == NODE_MAP)
+			take_key(a, s, u);
+		if (by_use && u->let)
+			map_put_ptr(a, by_use, n, s);
 	}
+	return all;
 }

@@ -39,8 +39,10 @@ extern struct ctype store_argument;
 /** Of a map or variable. */
 struct name_stores {
 	struct store value;
-	struct ctype *declared; /**< by `let $x : int16`; or NULL */
-	struct map_stores *map; /**< of a map; or NULL */
+	struct ctype *declared;	  /**< by `let $x : int16`; or NULL */
+	struct map_stores *map;	  /**< of a map; or NULL */
+	const struct node *let;	  /**< of the variable of a `let` or loop; or NULL */
+	struct name_stores *next; /**< of another variable of that name */
 };
 
 struct map_stores {
@@ -48,7 +50,10 @@ struct map_stores {
 	struct store key;    /**< its columns */
 };
 
-/** All that is known of @name, which must have its facts. */
-void store_find(struct arena *a, const struct used_name *name, struct name_stores *ret);
+/**
+ * All that is known of @name, which must have its facts; never NULL. The uses of a variable that is a `let`'s or a loop's are put
+ * into @by_use, node -> its struct name_stores; it may be NULL.
+ */
+struct name_stores *store_find(struct arena *a, const struct used_name *name, struct map *by_use);
 
 #endif

@@ -4,6 +4,8 @@ The model (btgen-template(5), Numbers): a value has 64 bits and the sign of its 
 of 64 bits makes a result unsigned. So C computes with leaves that are converted to long, or unsigned long, first.
 """
 
+import os
+
 # name, C declaration of a member called NAME, the value in p, the value in q
 TYPES = [
     ("u8", "uint8_t NAME", "200", "255"),
@@ -54,6 +56,18 @@ class Part:
                 out += ["\t" + line for _ident, _c, line in chunk[k:k + self.CLAUSE]]
                 out.append("}")
             yield [r[0] for r in chunk], "\n".join(out) + "\n"
+
+
+def write_scripts(folder, parts, version):
+    """FOLDER gets NAME.bt and NAME.rows, the names of its rows, of each script that such a bpftrace has; their names are printed."""
+    for part in parts:
+        for i, (idents, script) in enumerate(part.scripts() if version >= part.since else []):
+            name = f"{part.name}-{i}"
+            with open(os.path.join(folder, name + ".bt"), "w", encoding="ascii") as f:
+                f.write(script)
+            with open(os.path.join(folder, name + ".rows"), "w", encoding="ascii") as f:
+                f.writelines(i + "\n" for i in sorted(idents))
+            print(name)
 
 
 def says(rows, keeps_sign=False):

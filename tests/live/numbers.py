@@ -10,7 +10,7 @@ makes random expressions of the same parts.
 import argparse
 import os
 
-from numbermodel import BINARY, BITS, CASTS, COMPOUND, NAMES, Part, leaf, program, says
+from numbermodel import BINARY, BITS, CASTS, COMPOUND, NAMES, Part, leaf, program, says, write_scripts
 
 # what is done with one value: the script's text and C's, of X
 USES = [("-X", "-X"), ("~X", "~X"), ("!X", "!X"), ("X < 0", "X < 0"), ("X >= 100", "X >= 100"), ("X / 3", "X / 3"), ("X % 7", "X % 7"),
@@ -258,14 +258,7 @@ def main():
     made, in_maps = list(parts()), list(shown())
     with open(os.path.join(a.folder, "numbers.c"), "w", encoding="ascii") as f:
         f.write(program("".join([says(part.rows) for part in made] + [says(part.rows, keeps_sign=True) for part in in_maps])))
-    for part in made + in_maps:
-        for i, (idents, script) in enumerate(part.scripts() if a.version >= part.since else []):
-            name = f"{part.name}-{i}"
-            with open(os.path.join(a.folder, name + ".bt"), "w", encoding="ascii") as f:
-                f.write(script)
-            with open(os.path.join(a.folder, name + ".rows"), "w", encoding="ascii") as f:
-                f.writelines(i + "\n" for i in sorted(idents))
-            print(name)
+    write_scripts(a.folder, made + in_maps, a.version)
 
 
 if __name__ == "__main__":

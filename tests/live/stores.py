@@ -11,7 +11,7 @@ import itertools
 import os
 import random
 
-from numbermodel import Part, leaf, program, says
+from numbermodel import Part, leaf, program, says, write_scripts
 
 # script, C; what is unsigned and has 64 bits
 VALUES = [("0", "0L"), ("5", "5L"), ("-5", "-5L"), ("$p->i8 < 0", "1L"), ("$p->u8 > 200", "0L"), ("pid", "(long)getpid()"),
@@ -82,6 +82,38 @@ def parts(rng, n, version):
         yield part
 
 
+def tuples(rng, n):
+    """An element has the type of all that goes in, also of what a clause does not reach."""
+    part = Part("element")
+    values = [(s, c, False) for s, c in VALUES] + [(s, c, True) for s, c in UNSIGNED]
+    forms = list(itertools.product(("$t", "@t"), values, values, ("V.0 / 2", "V.0 < 0", "V.0 >> 1", "V.0 - 1 > 5")))
+    rng.shuffle(forms)
+    for v, a, b, use in forms[:n]:
+        name = f"{v}{len(part.rows)}"
+        part.row(use.replace("V", name), in_c("v = A;", use.replace("V.0", "V"), a[1], b[1], a[2] or b[2]),
+                 f"{name} = ({a[0]}, 1); if ($p->u8 > 250) {{ {name} = ({b[0]}, 1); }}")
+    part.CHUNK = 160
+    return part
+
+
+def scopes(rng, n, version):
+    """Each `let` is a variable of its own, and so is what has the name behind its block: 0.23 refuses that."""
+    part = Part("scope", since=23)
+    values = [(s, c, False) for s, c in VALUES] + [(s, c, True) for s, c in UNSIGNED]
+    forms = list(itertools.product(values, values, ("V / 3", "V < 0", "V > 5", "V")))
+    rng.shuffle(forms)
+    other = 'if ($p->u8 > 3) { let V = B; printf("%ld\\n", V); }'
+    for kind, (a, b, use) in zip(itertools.cycle((0, 1, 2) if version > 23 else (0, 1)), forms[:n]):
+        v = f"$s{len(part.rows)}"
+        line = ('if ($p->u8 > 4) { let V = A; printf("ID %ld\\n", X); } ' + other,
+                other + ' if ($p->u8 > 4) { let V = A; printf("ID %ld\\n", X); }',
+                'if ($p->u8 > 3) { let V : int8 = 1; printf("%ld\\n", V); } V = A; printf("ID %ld\\n", X);')[kind]
+        text = line.replace("V", "\3").replace("A", "\1").replace("B", "\2")
+        text = text.replace("\1", a[0]).replace("\2", b[0]).replace("\3", v)
+        part.row(use.replace("V", v), f"(long)({in_c('v = A;', use, a[1], b[1], a[2])})", line=text)
+    return part
+
+
 def declared():
     """let $x : TYPE = A; $x = B;"""
     part = Part("let", since=23)
@@ -104,16 +136,10 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     a = parser.parse_args()
     made = list(parts(random.Random(a.seed), a.n, a.version)) + [declared()]
+    made += [tuples(random.Random(a.seed), a.n), scopes(random.Random(a.seed), a.n, a.version)]
     with open(os.path.join(a.folder, "stores.c"), "w", encoding="ascii") as f:
         f.write(program("".join(says(part.rows, keeps_sign=True) for part in made)))
-    for part in made:
-        for i, (idents, script) in enumerate(part.scripts() if a.version >= part.since else []):
-            name = f"{part.name}-{i}"
-            with open(os.path.join(a.folder, name + ".bt"), "w", encoding="ascii") as f:
-                f.write(script)
-            with open(os.path.join(a.folder, name + ".rows"), "w", encoding="ascii") as f:
-                f.writelines(i + "\n" for i in sorted(idents))
-            print(name)
+    write_scripts(a.folder, made, a.version)
 
 
 if __name__ == "__main__":
