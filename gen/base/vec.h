@@ -70,4 +70,7 @@
 		lo_;                                                                               \
 	})
 
+/** Such as the values of an option that can be repeated. */
+typedef VEC(const char *) word_list;
+
 #endif

@@ -65,7 +65,7 @@ static const char *why_not_meant(struct builds *b, struct run_options o)
 	return why;
 }
 
-static cmd_words *patterns_of(struct run_options *o)
+static word_list *patterns_of(struct run_options *o)
 {
 	return o->req.trace.calls.n ? &o->req.trace.calls : &o->req.trace.patterns;
 }
@@ -76,16 +76,16 @@ static cmd_words *patterns_of(struct run_options *o)
  */
 static void choose_patterns(struct builds *b, struct run_options *o)
 {
-	cmd_words all = *patterns_of(o);
+	word_list all = *patterns_of(o);
 	vec_each(struct build, build, &b->list)
-		*patterns_of(&build->options) = (cmd_words){0};
+		*patterns_of(&build->options) = (word_list){0};
 	for (size_t k = 0; k < all.n; k++) {
 		bool *has = arena_array(b->arena, bool, b->list.n);
 		size_t n_have = 0;
 		for (size_t i = 0; i < b->list.n; i++) {
 			struct run_options one = *o;
 			one.req.pids = b->list.v[i].options.req.pids;
-			*patterns_of(&one) = (cmd_words){0};
+			*patterns_of(&one) = (word_list){0};
 			vec_push(b->arena, patterns_of(&one), all.v[k]);
 			n_have += has[i] = !why_not_meant(b, one);
 		}

@@ -162,7 +162,7 @@ static int take(const struct cmd_option *o, struct arena *a, void *ctx, const ch
 	else if (o->kind == CMD_IS_STRING)
 		*(const char **)to = value;
 	else
-		vec_push(a, (cmd_words *)to, value);
+		vec_push(a, (word_list *)to, value);
 	return -1;
 }
 

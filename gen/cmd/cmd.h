@@ -33,9 +33,6 @@ typedef int cmd_main(struct arena *a, struct diag *d, int argc, char **argv);
 cmd_main cmd_bundle, cmd_check, cmd_convert, cmd_diff, cmd_doctor, cmd_enums, cmd_expand,
     cmd_probes, cmd_run, cmd_skeleton, cmd_test, cmd_types;
 
-/** Values of an option that can be repeated. */
-typedef VEC(const char *) cmd_words;
-
 enum cmd_kind { CMD_IS_FLAG, CMD_IS_STRING, CMD_IS_LIST, CMD_IS_VERSION, CMD_IS_CALL };
 
 /** One option. A row with nothing but @help is the heading of those that follow. */
@@ -44,7 +41,7 @@ struct cmd_option {
 	const char *name;  /**< the long form */
 	const char *value; /**< as the help calls it; NULL: none; "[=N]": it can be omitted */
 	enum cmd_kind kind;
-	size_t at; /**< offset of the bool, const char *, cmd_words or unsigned */
+	size_t at; /**< offset of the bool, const char *, word_list or unsigned */
 	/** Takes the value (NULL: none); -1, or the exit status when nothing is left to do. */
 	int (*take)(void *ctx, const char *value);
 	const char *help;
@@ -58,7 +55,7 @@ struct cmd_option {
 											  : -1]))
 #define CMD_FLAG(type, member) CMD_IS_FLAG, CMD_AT(type, member, bool), NULL
 #define CMD_STRING(type, member) CMD_IS_STRING, CMD_AT(type, member, const char *), NULL
-#define CMD_LIST(type, member) CMD_IS_LIST, CMD_AT(type, member, cmd_words), NULL
+#define CMD_LIST(type, member) CMD_IS_LIST, CMD_AT(type, member, word_list), NULL
 #define CMD_VERSION(type, member) CMD_IS_VERSION, CMD_AT(type, member, unsigned), NULL
 #define CMD_CALL(take) CMD_IS_CALL, 0, take
 /** For macros of rows. */

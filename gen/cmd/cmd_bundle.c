@@ -31,7 +31,7 @@
 /** What is asked for. */
 struct bundle {
 	struct expand_request req;
-	cmd_words builds; // files of -x: of one program
+	word_list builds; // files of -x: of one program
 };
 
 /** A file, or each ELF file in a directory. */

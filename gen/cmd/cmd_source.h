@@ -26,7 +26,7 @@
 struct cmd_source {
 	struct arena *arena;
 	struct diag *diag;
-	cmd_words files;	     /**< -x */
+	word_list files;	     /**< -x */
 	VEC(int) pids;		     /**< -p */
 	const char *btf;	     /**< --btf or NULL */
 	const char *out;	     /**< -o or NULL */

@@ -16,7 +16,7 @@
 #include "dialect/predefined.h"
 #include "probe/attachable.h"
 #include "run/bpftrace.h"
-#include "cmd/trace.h"
+#include "template/trace.h"
 
 static bool has_pid(const struct expand_request *req, int pid)
 {

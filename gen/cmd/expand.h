@@ -11,7 +11,7 @@
 #include "bind/bind.h"
 #include "cmd/cmd.h"
 #include "text/program.h"
-#include "cmd/trace.h"
+#include "template/trace.h"
 #include "process/cgroup.h"
 #include "process/proc.h"
 #include "base/vec.h"
@@ -32,8 +32,8 @@ struct expand_request {
 	const char *at;		 /**< of `bundle`: where that is on the target; NULL: at FILE */
 	const char *cgroup_name; /**< --cgroup PATH, or NULL */
 	VEC(struct expand_source) sources;
-	cmd_words defines;	    /**< as -D had them */
-	cmd_words dirs;		    /**< as -I had them */
+	word_list defines;	    /**< as -D had them */
+	word_list dirs;		    /**< as -I had them */
 	struct trace_request trace; /**< -t: instead of sources */
 	bool json;		    /**< -f json, of these; of `check`: --json */
 	bool pcp;		    /**< of `bundle`: --pcp */

@@ -26,7 +26,7 @@ struct run_options {
 	struct privilege may; /**< what bpftrace is allowed to do */
 	bool can_gate;	      /**< btgen may set a map of bpftrace's */
 	struct shapes shapes; /**< of a script that is run */
-	cmd_words words;      /**< scripts, and maybe a program's name */
+	word_list words;      /**< scripts, and maybe a program's name */
 };
 
 /** Reads all of it into @o, with `lists` no more than the words; -1, or the exit status when nothing is left to do. */

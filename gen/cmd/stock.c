@@ -65,7 +65,7 @@ bool stock_choose(struct arena *a, struct diag *d, const char *name, const char 
 }
 
 /** Adds what the part in brackets of @pattern matches in @text, each once. */
-static void add_matches(struct arena *a, const char *text, const char *pattern, cmd_words *ret)
+static void add_matches(struct arena *a, const char *text, const char *pattern, word_list *ret)
 {
 	regex_t re;
 	regmatch_t m[2];
@@ -89,7 +89,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /** The lines of -L; a file without a page is for #include. */
-static bool read_list(struct arena *a, struct diag *d, cmd_words *ret)
+static bool read_list(struct arena *a, struct diag *d, word_list *ret)
 {
 	const char *dir = expand_script_dir(a);
 	DIR *directory = dir ? opendir(dir) : NULL;
@@ -99,7 +99,7 @@ static bool read_list(struct arena *a, struct diag *d, cmd_words *ret)
 	for (struct dirent *e; (e = readdir(directory));) {
 		const char *path = arena_printf(a, "%s/%s", dir, e->d_name);
 		struct str name = str_from(e->d_name);
-		cmd_words purpose = {0};
+		word_list purpose = {0};
 		if (!str_has_suffix(name, STR(".bt")) || !src_load(a, d, path, name, &f) ||
 		    !str_contains(f->text, STR("\n * TRACES")))
 			continue;
@@ -118,7 +118,7 @@ static bool read_list(struct arena *a, struct diag *d, cmd_words *ret)
 bool stock_list(struct arena *a)
 {
 	struct diag d;
-	cmd_words lines = {0};
+	word_list lines = {0};
 	diag_init(&d, stderr);
 	bool good = read_list(a, &d, &lines);
 	for (size_t i = 0; i < lines.n; i++)
@@ -129,7 +129,7 @@ bool stock_list(struct arena *a)
 const char *stock_near(struct arena *a, const char *name)
 {
 	struct diag d;
-	cmd_words lines = {0};
+	word_list lines = {0};
 	const char *near = NULL;
 	unsigned best = UINT_MAX;
 	struct str wanted = str_from(name);
@@ -147,7 +147,7 @@ const char *stock_near(struct arena *a, const char *name)
 	return near;
 }
 
-static void print_section(struct arena *a, const char *title, const cmd_words *lines)
+static void print_section(struct arena *a, const char *title, const word_list *lines)
 {
 	if (lines->n)
 		printf("\n%s\n", title);
@@ -156,9 +156,9 @@ static void print_section(struct arena *a, const char *title, const cmd_words *l
 }
 
 /** The enums of those maps that have a table. */
-static void print_enums(struct arena *a, const struct enumconf *conf, const cmd_words *maps)
+static void print_enums(struct arena *a, const struct enumconf *conf, const word_list *maps)
 {
-	cmd_words lines = {0};
+	word_list lines = {0};
 	for (size_t i = 0; i < maps->n; i++) {
 		const struct enumconf_entry *e = enumconf_find(conf, str_from(maps->v[i]));
 		if (e)
@@ -199,7 +199,7 @@ static void print_header(struct arena *a, struct str *text)
 
 static void print_page(struct arena *a, struct str text, const struct enumconf *conf)
 {
-	cmd_words options = {0}, scope = {0}, maps = {0}, types = {0}, probes = {0};
+	word_list options = {0}, scope = {0}, maps = {0}, types = {0}, probes = {0};
 	bool is_host = false;
 	struct strbuf body = {0}; // without comments
 	print_header(a, &text);

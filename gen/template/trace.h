@@ -2,24 +2,23 @@
  * trace - `bpftrace.sh -t PATTERN`: strace for probes, the skeleton of matching probes run as it is;
  * what counts or times them instead; and --calls, their calls as a tree.
  */
-#ifndef CMD_TRACE_H
-#define CMD_TRACE_H
+#ifndef TEMPLATE_TRACE_H
+#define TEMPLATE_TRACE_H
 
 #include "bind/targetfile.h"
-#include "cmd/cmd.h"
 #include "record/shape.h"
 #include "template/skeleton.h"
 
 /** What -t and its options ask for. */
 struct trace_request {
-	cmd_words patterns; /**< probes, as skeleton_collect() takes them; none: no -t */
+	word_list patterns; /**< probes, as skeleton_collect() takes them; none: no -t */
 	unsigned deep;	    /**< levels of structs behind pointers that are shown */
 	bool has_stack;
 	const char *filter; /**< a condition for events, or NULL */
 	const char *counts; /**< --count: keys, tally_write_counts(), instead of events; or NULL */
 	const char *start, *done,
 	    *key;		   /**< --latency and its --key: instead of patterns; or NULL */
-	cmd_words calls;	   /**< --calls: functions, instead of patterns */
+	word_list calls;	   /**< --calls: functions, instead of patterns */
 	struct skeleton_calls how; /**< of these; 0 functions: the default */
 };
 

@@ -1,4 +1,4 @@
-#include "cmd/trace.h"
+#include "template/trace.h"
 
 #include <limits.h>
 
