@@ -92,11 +92,16 @@ is "$(grep -o '"name": "[^"]*"' "$tmp/trace" | sed 's/.*: //')" '"foo"' "-x -t -
 # The trace looks at it when it has ended.
 ok "-x of -t attaches once more" live_trace -N 1 -x "$tmp/pie" -t app:fire
 begin gone pie 6
-kill -STOP $live_tracer
+# all of btgen: with -x what reads the records is a child of the process that watches the file
+mine=$live_tracer
+for child in $(pgrep -P "$live_tracer"); do
+	mine+=" $child $(pgrep -P "$child" -x btgen)"
+done
+kill -STOP $mine
 echo >&6
 exec 6>&-
 wait $begun
-kill -CONT $live_tracer
+kill -CONT $mine
 live_wait
 like "$(cat "$tmp/trace")" ' name=\?' "-x -t: of a process that cannot be looked at any more it is not known"
 
