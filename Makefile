@@ -11,6 +11,7 @@
 #   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses
 #   make check-fleet  what others do with our output, and metrics of many hosts: the tools of others, a minute; root
 #   make check-others    scripts that packages here ship, or those in OTHERS_DIR=FOLDER, beside bpftrace alone; 2 minutes, root
+#   make check-gdb       variables at lines of generated programs of gcc and clang, as gdb shows them; 4 minutes, root
 #   make check-package   packages for Debian and for RPM, built from the tarball alone, and what their checkers say; 10 minutes, root
 #   make release      that, and programs for systems without a package: what is published; 20 to 30 minutes, root
 #   make selftest     the tests that the build of a package can run: no root, nothing is installed
@@ -88,7 +89,7 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-LAYERS := base code elf process text ctype dwarf btf conf usdt source probe lang bind sema check lock emit template dialect value record convert kernel run setup listing doctor suite
+LAYERS := base code elf process text ctype dwarf btf conf usdt source probe lang bind sema check lock emit template dialect value record convert kernel run setup listing doctor
 LIB_SRC := $(wildcard $(patsubst %,gen/%/*.c,$(LAYERS)))
 CMD_SRC := $(wildcard gen/cmd/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
@@ -96,7 +97,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-sandbox check-spdk check-vm check-vm-all check-fleet check-others check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall install-dirs \
+.PHONY: all demo check check-matrix check-chroot check-sandbox check-spdk check-vm check-vm-all check-fleet check-others check-gdb check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall install-dirs \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -189,7 +190,7 @@ fuzz: all $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) NUMBERS_SECONDS='$(or $(NUMBERS_SECONDS),$(FUZZ_SECONDS))' tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
 
 # What takes longest begins first; then tests that wait (live) and tests that compute take turns.
-LONG_T := $(addprefix tests/,header/matrix.t obj/layouts.t live/trace-all.t live/numbers.t live/schema.t live/lifecycle.t live/narrow.t \
+LONG_T := $(addprefix tests/,check/right.t header/matrix.t obj/limits.t obj/several.t obj/types.t obj/layouts.t live/trace-all.t live/numbers.t live/schema.t live/lifecycle.t \
 	live/beside.t obj/infer.t obj/dwfind.t live/equal.t live/equal-languages.t live/spdk-releases.t)
 LIVE_T := $(filter-out $(LONG_T),$(wildcard tests/live/*.t))
 OTHER_T := $(UNIT_T) $(filter-out $(LONG_T),$(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli check header)))
@@ -200,7 +201,7 @@ prove = BTGEN_BUILD=$(abspath $(BUILD)) $(2) tests/prove.sh $(or $(PROVE_FLAGS),
 MANY = $(shell expr $(PROCESSORS) \* 4)
 
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
-	$(Q)$(call prove,$(MANY),AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh) $(TESTS)
+	$(Q)$(call prove,$(MANY),AGAIN=6 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh) $(TESTS)
 
 # The tests that the build of a package can run, with what that build has: no root, no network, nothing installed for them.
 # Those of tests/live, and these, need more, or are about this checkout.
@@ -209,10 +210,15 @@ selftest: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 	$(say) SKIP '$(NO_SELFTEST)'
 	$(Q)$(call prove,$(PROCESSORS)) $(filter-out $(wildcard $(NO_SELFTEST)),$(TESTS))
 
-# The live tests with each bpftrace that we support: the system's and those of other Debian suites.
+# The live tests with each bpftrace that we support: the system's and those of other Debian suites. With OTHERS=1, for which check
+# has run with the system's, those about values and words run with each of the others, and of the rest a third; those about
+# pages, files and processors, which no bpftrace changes, with none.
+SAME_T := $(patsubst %,tests/live/%.t,adding-probes beside cost coverage lab namesakes overhead own-probe readers service suite)
+EACH_T := $(patsubst %,tests/live/%.t,args beyond broken builtins constants dialect enumjoin enums enumtext headers joined json lang lengths lists \
+	literals members numbers predicates printf refused samples scripts signs since stores structs texts types unreadable unsure variables widths words)
 check-matrix: all
-	$(Q)$(call prove,$(MANY),AGAIN=3 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/matrix/run.sh) \
-		$(or $(T),$(filter tests/live/% tests/header/%,$(LONG_T)) $(LIVE_T))
+	$(Q)EACH='$(if $(T),,$(if $(OTHERS),$(EACH_T)))' $(call prove,$(MANY),AGAIN=6 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/matrix/run.sh) \
+		$(or $(T),$(filter-out $(if $(OTHERS),$(SAME_T)),$(filter tests/live/% tests/header/%,$(LONG_T)) $(LIVE_T)))
 
 # The system as a new user may have it: nothing installed but make and gcc.
 check-chroot:
@@ -244,15 +250,19 @@ check-vm-all: all
 
 # What the tools of others make of our output: viewers, stores, metrics of many hosts.
 check-fleet: all
-	$(Q)$(call prove,2,AGAIN=3 AGAIN_OF='tests/fleet/*' tests/matrix/tracefs.sh) $(or $(T),$(wildcard tests/fleet/*.t))
+	$(Q)$(call prove,2,AGAIN=6 AGAIN_OF='tests/fleet/*' tests/matrix/tracefs.sh) $(or $(T),$(wildcard tests/fleet/*.t))
 
 # Scripts that other projects ship, unchanged: those of the packages here, or OTHERS_DIR='FOLDER...'.
 check-others: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) OTHERS_DIR='$(OTHERS_DIR)' LIMIT=7200 tests/matrix/tracefs.sh tests/prove.sh -v tests/others/shipped.t
 
+# What is read at lines of generated programs is what gdb shows and the program logs, or is refused: GDB='--seed 7 --only clang'.
+check-gdb: all
+	$(Q)tests/matrix/tracefs.sh tests/gdb/check.py --btgen $(abspath $(BUILD))/btgen $(GDB)
+
 # The same tests with every program of ours under AddressSanitizer and UndefinedBehaviorSanitizer.
 asan:
-	$(Q)$(MAKE) --no-print-directory BUILD=build-asan \
+	$(Q)LSAN_OPTIONS=suppressions=$(abspath tests/lsan.supp):print_suppressions=0 $(MAKE) --no-print-directory BUILD=build-asan \
 		CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -DARENA_MALLOC' \
 		LDFLAGS='-fsanitize=address,undefined' check
 
@@ -307,13 +317,14 @@ install-dirs:
 
 install: $(BUILD)/btgen install-dirs
 	$(say) INSTALL $(call quote,$(DESTDIR)$(prefix))
-	$(Q)install -d $(foreach dir,$(bindir) $(pkgdatadir)/bpf $(pkgdatadir)/babeltrace $(docdir)/docs/man $(addprefix $(docdir)/,$(sort $(dir $(INSTALL_DOC)))) \
+	$(Q)install -d $(foreach dir,$(bindir) $(pkgdatadir)/bpf $(pkgdatadir)/babeltrace $(pkgdatadir)/python $(docdir)/docs/man $(addprefix $(docdir)/,$(sort $(dir $(INSTALL_DOC)))) \
 		$(includedir)/btgen/compat/sys $(includedir)/btgen/compat/folly/tracing $(pkgconfigdir) $(cmakedir) $(compdir) $(zshdir) $(fishdir) \
 		$(sort $(foreach page,$(INSTALL_MAN),$(call man_section,$(page)))),$(call dest,$(dir)))
 	$(Q)$(call put,755,$(BUILD)/btgen $(INSTALL_BIN),$(bindir))
 	$(Q)$(call put,755,scripts/percentiles.py scripts/pcp-bpftrace.py,$(pkgdatadir))
 	$(Q)$(call put,644,scripts/babeltrace/bt_plugin_btgen.py,$(pkgdatadir)/babeltrace)
 	$(Q)$(call put,644,scripts/report.html,$(pkgdatadir))
+	$(Q)$(call put,644,$(wildcard scripts/python/*.py),$(pkgdatadir)/python)
 	$(Q)$(call put,644,$(wildcard bpf/*),$(pkgdatadir)/bpf)
 	$(Q)$(call put,644,$(wildcard include/btgen/*.h),$(includedir)/btgen)
 	$(Q)$(call put,644,$(wildcard include/btgen/compat/sys/*.h),$(includedir)/btgen/compat/sys)

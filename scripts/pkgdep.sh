@@ -32,11 +32,12 @@ build libdw-dev elfutils-devel
 build libbpf-dev libbpf-devel
 build bpftrace bpftrace
 build procps procps-ng
+build python3 python3
 test binutils binutils
+test pahole dwarves
 test g++ gcc-c++
 test clang clang
 test perl perl-Test-Harness
-test python3 python3
 test python3-pyelftools python3-pyelftools
 test python3-jsonschema python3-jsonschema
 test jq jq

@@ -5,7 +5,8 @@
 
 Says how many lines are equal, or fails and shows the difference. Stamps and durations are not compared, as each program reads
 the clock for itself; of a map whose name matches a regular expression MAP, values are not, and of its histograms only how many
-values there are. What matches a REGEX of -m is X. The entries of a map come in any order, as bpftrace's own do; everything else in the order of the
+values there are. What matches a REGEX of -m is X. A caller that only bpftrace.sh's stacks have, between a function's entry and its
+caller's caller, is left away (stacks.t compares it with gdb's). The entries of a map come in any order, as bpftrace's own do; everything else in the order of the
 events (-u: in any, for a target on several processors).
 """
 import argparse
@@ -68,6 +69,15 @@ def masked(name, text, times):
     return re.sub(r": -?\d+$", ": N", text)
 
 
+def without_caller(text, keys):
+    """An entry of bpftrace.sh's as bare bpftrace prints it, which has these @keys."""
+    lines = text.split("\n")
+    frames = [i for i, line in enumerate(lines) if line.startswith("    ")]
+    if text.rpartition(": ")[0] not in keys and len(frames) > 1 and lines[frames[0]].endswith("+0"):
+        del lines[frames[1]]
+    return "\n".join(lines)
+
+
 def summed(entries):
     """0.23 and 0.27 may have two entries for one function: keys that are printed alike are one."""
     sums = {}
@@ -79,14 +89,15 @@ def summed(entries):
     return sorted(k if v is None else f"{k}: {v}" for k, v in sums.items())
 
 
-def canonical(path, times, unordered):
+def canonical(path, times, unordered, keys=None):
     out, entries, last = [], [], None
     for name, text in pieces(path):
         if name != last or name is None:
             out += summed(entries)
             entries = []
         last = name
-        (entries if name else out).append(masked(name, text, times))
+        text = masked(name, text, times)
+        (entries if name else out).append(without_caller(text, keys) if name and keys else text)
     out += summed(entries)
     if unordered:
         out.sort()
@@ -102,7 +113,9 @@ def main():
     parser.add_argument("bare")
     args = parser.parse_args()
     DURATION.extend((re.compile(m), "X") for m in args.mask)
-    ours, bare = (canonical(p, args.time, args.unordered) for p in (args.ours, args.bare))
+    bare = canonical(args.bare, args.time, args.unordered)
+    keys = {masked(name, text, args.time).rpartition(": ")[0] for name, text in pieces(args.bare) if name}
+    ours = canonical(args.ours, args.time, args.unordered, keys)
     if ours == bare and ours:
         print(f"{len(ours)} lines are those of the expanded program under bare bpftrace")
         sys.exit(0)

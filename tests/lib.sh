@@ -42,6 +42,16 @@ trap tap_cleanup EXIT
 trap 'exit 1' INT TERM HUP
 trap 'trap "" PIPE; exit 1' PIPE # nobody reads what this test writes: what it talks to has ended
 
+# clauses_of VERSION FILE PATTERN...: the template that -t PATTERN -n prints for that bpftrace, such as 0.17
+clauses_of() {
+	local version=$1 file=$2 patterns=() one
+	printf '#!/bin/sh\necho bpftrace v%s.1\n' "$version" >"$tmp/bpftrace-$version"
+	chmod +x "$tmp/bpftrace-$version"
+	shift 2
+	for one; do patterns+=(-t "$one"); done
+	"$btgen" run -n --bpftrace "$tmp/bpftrace-$version" "${patterns[@]}" -x "$file"
+}
+
 # own PID: end this process of ours when the test ends
 own() {
 	tap_start "$1"
@@ -146,8 +156,21 @@ wait_for() {
 	done
 }
 
+# gone PID: no process has it (any more)
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
 # limit_memory KIB: of address space, from here on; sanitizers reserve more than any limit
 limit_memory() { grep -q __asan_init "$btgen" || ulimit -v "$1"; }
+
+# in_third: whether this one of many cases of a kind is in the third of them that is run: that of THIRD, 0 to 2, of each version that
+# check-matrix runs another one, by default of each day. THIRD=all runs all.
+third=${THIRD:-$((10#$(date +%j) % 3))} third_n=0
+case $third in [012] | all) ;; *) echo "Bail out!  THIRD=$third is not 0, 1, 2 or all"; exit 1 ;; esac
+in_third() {
+	[ $third_n != 0 ] || printf '# a third of the cases of a kind: THIRD=%s; all: THIRD=all\n' "$third"
+	third_n=$((third_n + 1))
+	[ "$third" = all ] || [ $((third_n % 3)) = "$third" ]
+}
 
 # linear CLAIM STATUS N COMMAND...: what it takes of the processor grows with what it reads, and not with the square (growth.py):
 # {} in it is N, then 4N. What the second one writes is in $tmp/out and $tmp/err.

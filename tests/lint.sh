@@ -32,24 +32,23 @@ layer btf base elf ctype
 layer conf base ctype
 layer usdt base elf
 layer source base elf conf dwarf usdt/argname.h text/pp.h
-layer probe base elf ctype conf dwarf btf/typenote.h usdt source lang/parse.h dialect/dialect.h
+layer probe base elf ctype conf dwarf btf usdt source lang/parse.h dialect/dialect.h
 layer lang base text
-layer bind base code process elf ctype dwarf btf/typenote.h usdt probe text lang dialect/dialect.h
-layer sema base code ctype btf conf usdt probe lang bind dialect/dialect.h
+layer bind base code process elf ctype dwarf usdt probe text lang dialect/dialect.h
+layer sema base code ctype btf conf usdt probe text/constant.h lang bind dialect/dialect.h
 layer check base ctype conf usdt probe lang bind sema dialect/dialect.h
 layer emit base code ctype process/cgroup.h probe text lang bind sema check/check.h record/shape.h record/mapentry.h dialect/dialect.h
 layer lock base elf ctype conf probe lang bind sema
 layer template base code elf ctype usdt probe lang bind sema check lock emit record/shape.h dialect/dialect.h
 layer dialect base code text
-layer value base elf process ctype dwarf
+layer value base elf process ctype dwarf kernel/callchain.h
 layer record base elf/demangle.h ctype value lang/vocabulary.h
-layer convert base lang/vocabulary.h record/stamp.h
+layer convert base process/proc.h process/python.h record/stamp.h
 layer kernel base process
 layer run base process text kernel dialect value record convert lang/vocabulary.h
 layer setup base elf/img.h process usdt lang bind kernel run/output.h dialect/dialect.h
 layer listing base code usdt probe text lang dialect/dialect.h
 layer doctor base elf process usdt probe bind run dialect/dialect.h
-layer suite base conf
 
 # A folder is to be read as a whole; a file is understood after those that it includes.
 for folder in gen/*/; do
@@ -60,14 +59,14 @@ out=$(python3 tests/circles.py) || complain "$out"
 
 echo '== names of targets go through gen/code'
 out=$(python3 tests/names.py) || complain "$out"
+out=$(python3 tests/words.py) || complain "$out"
 
 echo "== who reads /proc"
 # process/proc does. base/file names descriptors of ours, bind/path writes paths into programs, elf/debugfile has one that
-# cannot exist, and asks how much memory btgen itself has; base/clock asks which time namespace btgen is in. What cmd/cmd_bundle
-# writes does on its own.
+# cannot exist, and asks how much memory btgen itself has; base/clock asks which time namespace btgen is in.
 while read -r line; do
 	complain "$line: only process/proc reads /proc"
-done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(process/proc|base/file|base/clock|bind/path|elf/debugfile|cmd/cmd_bundle)\.c:|#include')
+done < <(grep -nE '"[^"]*/proc[/"]' gen/*/*.c | grep -vE '^gen/(process/proc|base/file|base/clock|bind/path|elf/debugfile)\.c:|#include')
 
 echo '== nobody behind the parser writes a node'
 # The members of struct node are const for all but these, and a cast would take that away.
@@ -77,7 +76,7 @@ while read -r line; do
 done < <(grep -nE 'TREE_IS_MADE_HERE|\(struct node \*\*|memcpy\([^;]*node' gen/*/*.[ch] | grep -vE "^gen/(($makers)\.c|lang/tree\.h):")
 
 echo '== program text is made in emit/'
-# And by who writes whole scripts (-t, skeletons), by what reads an operand by its registers, which check/ asks for, too, and
+# And by who writes whole scripts (-t), by what reads an operand by its registers, which check/ asks for, too, and
 # by the wire between programs and record/. What check/ says may show some.
 while read -r line; do
 	complain "$line: only emit/ and the writers of scripts make program text"
@@ -85,8 +84,8 @@ done < <(grep -nE '"[^"]*(\(u?int(8|16|32|64)\)|\*\(u?int[^_]* \*|@btgen|printf\
 	grep -vE '^gen/((emit|check|lang|text)/|record/shape\.c:|bind/argread\.|template/(skeleton|skeleton_calls|tally)\.c:)')
 
 echo '== kinds of probes'
-# Who writes programs names some, the patterns of -t have two, a command has the name of one; /proc/self is none.
-writers='cmd/main|emit/(clause|traced)|cmd/cmd_(bundle|skeleton)|template/skeleton(_functions)?|process/proc'
+# Who writes programs names some, the patterns of -t have two, a command has the name of one, a list begins with it; /proc/self is none.
+writers='cmd/main|emit/(clause|traced)|cmd/cmd_(bundle|expand|probes)|template/skeleton(_functions)?|process/proc'
 kinds=$(sed -nE 's/^\t\{"(\w+)", .*WHEN_.*/\1/p' gen/lang/vocabulary.c | paste -sd '|')
 [ -n "$kinds" ] || complain 'gen/lang/vocabulary.c: no kinds of probes found'
 while read -r line; do
@@ -99,6 +98,9 @@ while read -r line; do
 	complain "$line: a difference between versions is a row of gen/dialect/dialect.h"
 done < <(grep -nE '\b(v|version)\)? *([<>]=?|[=!]=) *(1[7-9]|[2-9][0-9]|[0-9]{4})\b|\b(1[7-9]|[2-9][0-9]|[0-9]{4}) *([<>]=?|[=!]=) *[a-z>.-]*\b(v|version)\b' gen/*/*.[ch] |
 	grep -v '^gen/dialect/')
+while IFS= read -r line; do
+	complain "$line: name bpftrace's own issue after the row, or 'not reported' and a program in docs/dev/bpftrace-reports.md"
+done < <(grep -HnE '^QUIRK\(\w+, .*\)$' gen/dialect/dialect.h)
 
 # What a member of no type points to is another layer's, which the includes do not show.
 while IFS= read -r line; do
@@ -110,6 +112,11 @@ while IFS= read -r line; do
 	[ ${#line} -le 72 ] || complain "\"$line\": a subject has at most 72 characters"
 	[[ $line =~ ^([a-z0-9_./,\ -]+:|Merge|Revert)\  ]] || complain "\"$line\": a subject is \"area: imperative\""
 done < <(git log -n 20 --format=%s)
+
+echo '== files that nobody wrote'
+while read -r size name; do
+	complain "$name: $size bytes: what is made, or a memory dump, is not kept here"
+done < <(git ls-files -z | xargs -0 -r stat -c '%s %n' -- 2>/dev/null | awk '$1 > 400000')
 
 echo '== formatting'
 mapfile -t sources < <(git ls-files 'gen/*.[ch]' 'tests/unit/*.[ch]' 'tests/targets/*.[ch]')

@@ -54,7 +54,13 @@ live_say() { printf '%s\n' "$@" >&8; }
 live_quit() {
 	live_say quit
 	exec 8>&-
-	wait "$live_pid" 2>/dev/null
+	wait_end "$live_pid" 2>/dev/null
+}
+
+# wait_end PID: waits for a child's end, and returns its status; one that hangs is killed, and that is a failure
+wait_end() {
+	wait_for gone "$1" || { ok "process $1 ends" false || kill -KILL "$1"; }
+	wait "$1"
 }
 
 # live_trace ARG...: bpftrace.sh with these arguments, data to $tmp/trace; false when it does not get ready
@@ -76,7 +82,7 @@ live_trace() {
 # live_wait [SIGNAL]: waits for bpftrace.sh to end (after sending it SIGNAL); its status in $live_rc
 live_wait() {
 	[ $# = 0 ] || kill -"$1" "$live_tracer"
-	wait "$live_tracer"
+	wait_end "$live_tracer"
 	live_rc=$?
 	sed -n '/events were lost/s/^/# /p' "$tmp/messages"
 }
@@ -131,7 +137,7 @@ live_done() {
 	live_wait INT
 	is $live_rc 0 "^C is status 0"
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 }
 
 # live_tour ARG...: bpftrace.sh with these arguments on nvmf_tgt, from before its start to after its end: the tour of

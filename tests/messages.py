@@ -10,6 +10,7 @@ The list names no file and no line, so moving code does not change it; --where p
 compares it with tests/cli/messages.txt.
 """
 
+import ast
 import glob
 import re
 import sys
@@ -82,6 +83,21 @@ def of_c(path):
         yield message
 
 
+def of_python(path):
+    """The same of a program in Python: the first argument of what reports, whose values are put in by %."""
+    kinds = {"error": "error", "warning": "warning", "note": "note", "usage_error": "usage", "fail": "usage", "Refused": "text"}
+    with open(path) as file:
+        tree = ast.parse(file.read())
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", None))
+        for argument in node.args[name == "usage_error":][:1] if name in kinds else ():
+            text = argument.left if isinstance(argument, ast.BinOp) else argument
+            if isinstance(text, ast.Constant) and isinstance(text.value, str) and " " in text.value:
+                yield kinds[name], text.value, node.lineno
+
+
 def of_shell(path):
     """The same of the wrapper: what begins with its name."""
     with open(path) as file:
@@ -92,8 +108,8 @@ def of_shell(path):
 
 def main():
     messages = []
-    for path in sorted(glob.glob("gen/*/*.[ch]")) + ["scripts/bpftrace.sh"]:
-        for kind, text, line in (of_c if path.endswith((".c", ".h")) else of_shell)(path):
+    for path in sorted(glob.glob("gen/*/*.[ch]")) + sorted(glob.glob("scripts/python/*.py")) + ["scripts/bpftrace.sh"]:
+        for kind, text, line in (of_c if path.endswith((".c", ".h")) else of_python if path.endswith(".py") else of_shell)(path):
             text = text.replace("\\n", " / ").replace('\\"', '"').strip(" /")
             messages.append((kind, text, "%s:%d" % (path, line)))
     if sys.argv[1:] == ["--where"]:

@@ -9,19 +9,18 @@ import glob, os, re, sys
 gen = sys.argv[1] if len(sys.argv) > 1 else "gen"
 # Who writes programs, scripts and pages: with struct code alone. (What tally collects is for a message.)
 WRITERS = ["template/skeleton.c", "template/skeleton_functions.c", "template/skeleton_condition.c", "template/follow.c", "template/tally.c", "ctype/cprint.c",
-           "ctype/enumtab.c", "emit/tables.c", "cmd/cmd_skeleton.c", "cmd/trace.c"]
+           "ctype/enumtab.c", "emit/tables.c", "cmd/cmd_expand.c", "cmd/trace.c"]
 # Text that is no name: the user's, and what other steps made. Each is looked at once, here.
 TEXT = {("template/skeleton.c", "strbuf_str(&text)"), ("template/skeleton.c", "strbuf_str(&format)"), ("template/tally.c", "word"),
-        ("template/skeleton_condition.c", "text"), ("template/skeleton_condition.c", "t[i].before"),
-        ("cmd/cmd_bundle.c", "strbuf_str(&x->program.text)"), ("cmd/cmd_bundle.c", "v.lines.v[i].text")}
+        ("template/skeleton_condition.c", "text"), ("template/skeleton_condition.c", "t[i].before")}
 OWN = {'"?"', '"retval"', '""', "p.kind"}
 # Who writes parts of programs: what a target is asked for has these names.
 STEPS = ["bind", "sema", "emit", "template"]
 NAME = re.compile(r"(?:provider|probe->name|(?:\bt|\bto|\bm|\barg|\btype|\bbare|\bin|\bsym|\bitem|\bown|type|member|members\.v\[i\])(?:->|\.)name|own_name|"
                   r"->doc|->unit|->function|\btag)\b(?!\.s\b)(?!->text)")
 # What stays: records (of which a skeleton's label is one: it is written as a word or quoted), messages, the tree's own words,
-# and what a literal has in it (apart's, lex_quote()).
-KNOWN = {("bind/apart.c", "at->provider->name"), ("bind/apart.c", "p->provider"), ("bind/apart.c", "p->name"), ("template/skeleton.c", "p->provider"), ("template/skeleton.c", "p->name"), ("sema/targettype.c", "*tag"),
+# and what a literal has in it (by_address's, lex_quote()).
+KNOWN = {("bind/by_address.c", "at->provider->name"), ("bind/by_address.c", "p->provider"), ("bind/by_address.c", "p->name"), ("template/skeleton.c", "p->provider"), ("template/skeleton.c", "p->name"), ("sema/targettype.c", "*tag"),
          ("emit/record.c", "c->probes.v[0].probe->provider"), ("emit/record.c", "c->probes.v[0].probe->name")}
 
 
@@ -78,7 +77,7 @@ for path in sorted(glob.glob(gen + "/*/*.[ch]")):
                 if "STR_ARG" in arg and not arg.endswith(".s)"):
                     say(line, "%s() of '%s', which is no word of code/code.h" % (fn, arg))
     if name.split("/")[0] in STEPS:
-        for fn, line, args in calls(text, "change|change_leaf|made|text_make|text_add_words|str_printf|strbuf_adds|strbuf_addf"):
+        for fn, line, args in calls(text, "change|change_leaf|text_format|text_make|text_add_words|str_printf|strbuf_adds|strbuf_addf"):
             for arg in args[1:]:
                 inner = re.sub(r"^STR_ARG\((.*)\)$", r"\1", arg)
                 whole = NAME.search(inner)

@@ -7,6 +7,8 @@
 # if the names of all of them match, and that counts: what traces a live program on a busy machine may see it too late. What
 # they said the first time is printed all the same.
 #
+# With TIMES=FILE each test file's seconds of processor time, with all that it started, are appended to FILE.
+#
 # A test file that takes longer than LIMIT seconds (3600: the last guard, for a slow and busy machine, too) is ended with all that it started, and has failed.
 #
 # /dev/null must be the null device, and tests cannot replace it (null.sh).
@@ -18,17 +20,37 @@
 # runs prove several times.
 set -uo pipefail
 
-# limited COMMAND...: ends its group of processes at the limit, and when we are ended. A job of its own group, for ^C must reach
-# the test's programs as it would without us.
+# limited COMMAND...: ends its group of processes at the limit, after a look at what it waits for, and when we are ended. A job of
+# its own group, for ^C must reach the test's programs as it would without us.
 limited() {
-	local rc limit=${LIMIT:-3600}
+	local pid looks rc limit=${LIMIT:-3600}
 	set -m
-	timeout -k 30 "$limit" "$@" &
-	trap 'kill $!' INT TERM HUP
-	wait $!
+	timeout -k 30 $((limit + 2)) "$@" &
+	pid=$!
+	{
+		exec 3>&- >/dev/null
+		sleep "$limit"
+		{ echo "# at the end of its time:" && processes $pid; } >&2
+	} 7>&- &
+	looks=$!
+	trap 'kill $pid -- -$looks' INT TERM HUP
+	wait $pid
 	rc=$?
+	kill -- -$looks 2>/dev/null
 	[ $rc != 124 ] && [ $rc != 137 ] || echo "# ended: it was killed, or took more than $limit s" >&2
 	return $rc
+}
+
+# processes PID: it and what it has started, a line each: how long it runs, its state, where in the kernel it waits, its command
+processes() {
+	ps -eo pid=,ppid=,etimes=,stat=,wchan:24=,args= | cut -c 1-200 | awk -v top="$1" '
+		{ parent[$1] = $2; line[$1] = $0; order[NR] = $1 }
+		END {
+			for (i = 1; i <= NR; i++) {
+				for (p = order[i]; p in parent && p != top; p = parent[p]) { }
+				if (p == top) print "#   " line[order[i]]
+			}
+		}'
 }
 
 # run_one FOLDER TEST ARG...: what prove starts for each test. Keeps a copy of what it prints if it fails; the two streams
@@ -40,6 +62,11 @@ run_one() {
 	unset FAILURES AGAIN AGAIN_OF
 	{ limited "$@" 2>&1 >&3 3>&- 7>&- | tee "$log.err" >&7; } 3>&1 | tee "$log.out"
 	rc=$?
+	if [ -n "${TIMES-}" ]; then
+		times >"$log.times" # no pipe: a shell of its own has used none
+		awk -v test="$1" -F '[ms ]+' 'NR == 2 { print $1 * 60 + $2 + $3 * 60 + $4, test }' "$log.times" >>"$TIMES"
+		rm "$log.times"
+	fi
 	if [ -n "$BTGEN_CANNOT_TRACE" ] && grep -qF "# SKIP needs tracing: $BTGEN_CANNOT_TRACE" "$log.out"; then
 		if grep -q '^1\.\.0' "$log.out"; then : >"$log.skipped"; else : >"$log.partly"; fi
 	fi

@@ -58,7 +58,7 @@ main() {
 		die 'make demo did not begin with what keeps this machine from tracing'
 	grep -q 'docker run' "$copy/demo.log" || die 'make demo did not print how to get it'
 	grep -q 'spdk:nvmf_tgt_state(' "$copy/demo.log" || die 'make demo did not print the probes of its program'
-	grep -q '^usdt:.*:nvmf_tgt_state$' "$copy/demo.log" || die 'make demo did not print the program for bpftrace'
+	grep -qE '^usdt:.*:nvmf_tgt_state( \{|$)' "$copy/demo.log" || die 'make demo did not print the program for bpftrace'
 
 	fresh make check 2>&1 | tee "$copy/check.log"
 	grep -q '^Skipped: .* need tracing, which this machine does not allow: root lacks CAP_BPF and CAP_PERFMON' "$copy/check.log" ||

@@ -56,12 +56,10 @@ HEADER = '''/*
  *   tests/spdk-script.py makes this file.
  */
 
+#pragma time since
 #pragma option MESSAGES 1 "messages, timers, events, interrupts and I/O: many (0: none)"
 #pragma optional
 #pragma optional -q bdev_nvme_destroy_qpair nvmf_ns_change nvmf_request_io_exec_path
-
-#define STAMP $us = elapsed / (uint64)1000
-#define WHEN $us / (uint64)1000000, $us % (uint64)1000000, tid
 '''
 OFTEN = ("msg_exec", "timerfd_exec", "event_exec", "interrupt_fd_process", "nvmf_request_io_exec_path")
 
@@ -85,9 +83,12 @@ def argument(declaration):
 def clause(name, forms):
     parts = [[argument(d) for d in form.split(", ") if d != "0"] for form in forms]
     parts = [p for p in parts[0] if all(p in form for form in parts)]
-    text = " ".join([f'"%lu.%06lu: %lu {name}'] + [p[1] for p in parts]) + '\\n"'
-    values = ", ".join(["WHEN"] + [p[2] for p in parts])
-    return f"usdt:__EXE__:spdk:{name}\n{{\n\tSTAMP;\n\tprintf({text},\n\t       {values});\n}}\n"
+    text = " ".join([f'"%lu {name}'] + [p[1] for p in parts]) + '\\n"'
+    values = ", ".join(["tid"] + [p[2] for p in parts])
+    call = f"\tprintf({text}, {values});"
+    if len(call.expandtabs(8)) > 120:
+        call = f"\tprintf({text},\n\t       {values});"
+    return f"usdt:__EXE__:spdk:{name}\n{{\n{call}\n}}\n"
 
 
 def main():

@@ -31,7 +31,6 @@ FILES = {
     "convert": ("-o", [BTGEN, "convert", "-f", "perfetto", CAPTURE, "-o"]),
     "types": ("-o", [BTGEN, "types", "-x", APP, "job", "-o"]),
     "enums": ("-o", [BTGEN, "enums", "-x", APP, "color:c", "-o"]),
-    "skeleton": ("-o", [BTGEN, "skeleton", "-x", APP, "app:*", "-o"]),
     "expand": ("-o", [BTGEN, "expand", "-x", APP, "-e", SCRIPT, "-o"]),
     "bundle": ("-o", [BTGEN, "bundle", "-x", APP, "-e", SCRIPT, "-o"]),
     "check": ("--lock", [BTGEN, "check", "-x", APP, "-e", SCRIPT, "--update", "--lock"]),

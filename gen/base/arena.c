@@ -83,8 +83,7 @@ void *arena_alloc(struct arena *a, size_t size)
 
 	if (need > (size_t)(a->end - a->pos)) {
 		if (need > CHUNK_SIZE / 4) {
-			// A large object gets a chunk of its own behind the newest one, which stays
-			// in use.
+			// A large object gets a chunk of its own after the newest one, which stays in use.
 			return chunk_add(a->chunks ? &a->chunks->next : &a->chunks, need)->bytes;
 		}
 		a->pos = chunk_add(&a->chunks, CHUNK_SIZE)->bytes;

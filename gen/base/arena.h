@@ -1,9 +1,9 @@
 /**
  * arena - memory that lives until the end of a run.
  *
- * One arena serves one run of a command; everything that the run builds (tokens, types, strings) is
- * taken from it and given back at once by arena_fini(). Nothing is freed by itself, nothing returns
- * NULL: when memory is exhausted the process says so and exits with status 1.
+ * One arena serves one run of a command; everything that the run builds (tokens, types, strings) is taken
+ * from it and given back at once by arena_fini(). Nothing is freed by itself, nothing returns NULL: when
+ * memory is exhausted the process reports that and exits with status 1.
  *
  * Built with -DARENA_MALLOC each object is its own malloc(), so that AddressSanitizer sees
  * overruns.
@@ -49,7 +49,7 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 #define arena_new(a, T) ((T *)arena_zalloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_calloc((a), (n), sizeof(T)))
 
-/** Says that memory is exhausted and exits with status 1. */
+/** Reports that memory is exhausted and exits with status 1. */
 void base_oom(void) __attribute__((noreturn));
 /** Zeroed memory for free(). */
 void *base_zalloc(size_t size);

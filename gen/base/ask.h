@@ -1,5 +1,5 @@
 /**
- * ask - what another program says of something, in a line.
+ * ask - one line of output of another program.
  *
  *	const char *argv[] = {"/usr/bin/rpm", "-qf", path, NULL};
  *	struct str package = ask_program(&arena, argv, NULL);
@@ -10,9 +10,9 @@
 #include "base/str.h"
 
 /**
- * The first line that the program argv[0], a path, prints on its standard output, trimmed, in @a;
- * cut after 255 bytes. Empty when it cannot be run or prints nothing. It reads nothing, and what it
- * says on its standard error is dropped. @env: its environment, NULL: ours.
+ * The first line that the program argv[0], a path, prints on its standard output, trimmed, in @a; cut after
+ * 255 bytes. Empty when it cannot be run or prints nothing. Its standard input is empty, and its standard
+ * error is dropped. @env: its environment, NULL: ours.
  */
 struct str ask_program(struct arena *a, const char *const *argv, const char *const *env);
 

@@ -28,7 +28,7 @@ static void paint(const struct diag *d, struct strbuf *b, const char *colour)
 	strbuf_addz(b, d->is_coloured ? colour : "");
 }
 
-/** The line and a caret below the place; tabs are kept so that the caret stands under its byte. */
+/** The line and a caret below the place; tabs are kept so that the caret is under its byte. */
 static void add_excerpt(const struct diag *d, struct strbuf *b, const struct diag_place *at)
 {
 	struct str line = at->source;

@@ -110,7 +110,7 @@ bool diag_report(struct diag *d, enum diag_level level, const char *name,
 #define diag_warning(d, at, ...) diag_report(d, DIAG_WARNING, NULL, at, __VA_ARGS__)
 /** Belongs to the error or warning before it. */
 #define diag_note(d, at, ...) diag_report(d, DIAG_NOTE, NULL, at, __VA_ARGS__)
-/** A finding: @level is what it is unless the user says otherwise. False when it is an error. */
+/** A finding: @level is the default, which the user can change. False when it is an error. */
 #define diag_finding(d, name, level, at, ...) diag_report(d, level, name, at, __VA_ARGS__)
 
 #endif

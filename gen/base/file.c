@@ -85,8 +85,7 @@ static int open_regular(const char *root, const char *path, uint64_t flags, uint
 
 int file_open(const char *root, const char *path, uint64_t *size, const char **why)
 {
-	// To open a device can have an effect of its own (a watchdog, a tape): it is looked at
-	// before.
+	// To open a device can have an effect of its own (a watchdog, a tape): it is looked at before.
 	int fd = open_regular(root, path, O_PATH, size, why);
 	if (fd < 0)
 		return -1;
@@ -95,11 +94,11 @@ int file_open(const char *root, const char *path, uint64_t *size, const char **w
 	return open_regular(root, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, size, why);
 }
 
-struct str file_start(const char *root, const char *path, char *buf, size_t n)
+struct str file_start(const char *path, char *buf, size_t n)
 {
 	uint64_t size;
 	const char *why;
-	int fd = file_open(root, path, &size, &why);
+	int fd = file_open(NULL, path, &size, &why);
 	if (fd < 0)
 		return (struct str){0};
 	ssize_t got = read(fd, buf, n);

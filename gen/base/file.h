@@ -27,17 +27,15 @@
  */
 int file_open(const char *root, const char *path, uint64_t *size, const char **why);
 /**
- * The first bytes of that file in @buf, up to @n; those of a file of /sys are all there at once. Its `p` is NULL when it
+ * The first bytes of a file in @buf, up to @n; those of a file of /sys are all there at once. Its `p` is NULL when it
  * cannot be opened.
  */
-struct str file_start(const char *root, const char *path, char *buf, size_t n);
+struct str file_start(const char *path, char *buf, size_t n);
 /** Adds to @ret what is left to read of @fd, up to @most bytes and some; false with errno. */
 bool file_read_rest(int fd, size_t most, struct strbuf *ret);
-/**
- * Reads exactly @n bytes from offset @off; false when the file ends before that or cannot be read.
- */
+/** Reads exactly @n bytes from offset @off; false when the file ends before that or cannot be read. */
 bool file_read_at(int fd, void *buf, size_t n, uint64_t off);
-/** Writes all of @text where @fd stands; false with errno. */
+/** Writes all of @text at the offset of @fd; false with errno. */
 bool file_write_all(int fd, struct str text);
 
 /**
@@ -52,10 +50,7 @@ bool file_is_trusted(uint64_t id);
 
 /** Bytes of a path to an open file, see file_path_of(). */
 enum { FILE_PATH_OF = 32 };
-/**
- * A path that leads to the file which @fd, a descriptor of ours, has open: for interfaces that take
- * only a path.
- */
+/** A path that leads to the file which @fd, a descriptor of ours, has open: for interfaces that take only a path. */
 void file_path_of(int fd, char ret[FILE_PATH_OF]);
 
 #endif

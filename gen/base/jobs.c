@@ -55,7 +55,7 @@ static void reap(struct jobs *c)
 	}
 }
 
-static void take_signal(struct jobs *c, int signals)
+static void handle_signal(struct jobs *c, int signals)
 {
 	struct signalfd_siginfo info;
 	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
@@ -73,7 +73,7 @@ static void take_signal(struct jobs *c, int signals)
 }
 
 /** Each line is of one that is ready. False at the end: all have said so, or are gone. */
-static bool take_ready(struct jobs *c, int fd)
+static bool read_ready(struct jobs *c, int fd)
 {
 	char bytes[256];
 	ssize_t n = read(fd, bytes, sizeof(bytes));
@@ -149,12 +149,12 @@ int jobs_run(const struct jobs_work *w)
 		struct pollfd fds[] = {{.fd = signals, .events = POLLIN},
 				       {.fd = c.ready[0], .events = POLLIN}};
 		poll(fds, 2, w->look ? w->look_ms : -1);
-		if (fds[1].revents && !take_ready(&c, c.ready[0])) {
+		if (fds[1].revents && !read_ready(&c, c.ready[0])) {
 			close(c.ready[0]);
 			c.ready[0] = -1;
 		}
 		if (fds[0].revents)
-			take_signal(&c, signals);
+			handle_signal(&c, signals);
 		if (w->look && !c.is_ending && c.n_left)
 			w->look(w->ctx, &c);
 	}

@@ -1,7 +1,7 @@
 /**
  * jobs - one command that is several processes, which work side by side and end together.
  *
- * Each of them says when it is ready by a line in its ready_fd. They are in process groups of their own:
+ * Each of them reports that it is ready by a line in its ready_fd. They are in process groups of their own:
  * a signal comes to the parent, from a terminal or elsewhere, and is passed on once. When the parent is
  * killed they get SIGTERM.
  */

@@ -20,7 +20,7 @@
 
 struct json {
 	struct strbuf *out;
-	bool needs_comma; /**< something stands before what comes next */
+	bool needs_comma; /**< a value comes before the next one */
 };
 
 /** A comma where one is needed. */
@@ -70,7 +70,7 @@ void json_null(struct json *j, const char *key);
 void json_printf(struct json *j, const char *key, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** An object that begins a line, behind @indent. */
+/** An object that begins a line, after @indent. */
 void json_open_line(struct json *j, const char *indent);
 /** Ends an array whose elements each began a line, and the text. */
 void json_close_lines(struct json *j);

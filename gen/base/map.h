@@ -53,9 +53,7 @@ bool map_add_u64(struct arena *a, struct map *m, uint64_t key);
 #define map_put_ptr(a, m, key, value) map_put_u64(a, m, (uintptr_t)(key), value)
 #define map_add_ptr(a, m, key) map_add_u64(a, m, (uintptr_t)(key))
 
-/**
- * Walks the entries in order of insertion: for (struct map_entry *e = NULL; (e = map_next(m, e));)
- */
+/** Walks the entries in order of insertion: for (struct map_entry *e = NULL; (e = map_next(m, e));) */
 struct map_entry *map_next(const struct map *m, struct map_entry *e);
 
 #endif

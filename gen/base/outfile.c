@@ -275,7 +275,7 @@ static void on_signal(int sig)
 	raise(sig); // SA_RESETHAND: this ends us
 }
 
-/** Whoever is ended while writing leaves nothing behind; signals that are ignored or handled stay so. */
+/** A process that is killed while writing leaves no file; signals that are ignored or handled stay so. */
 static void set_pending(int dir, const char *temp)
 {
 	static const int ends[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
@@ -350,45 +350,24 @@ static bool begin(struct arena *a, struct diag *d, const char *option, const cha
 	return good;
 }
 
-bool outfile_begin(struct arena *a, struct diag *d, const char *option, const char *path,
-		   struct outfile *ret)
-{
-	return begin(a, d, option, path, STR(""), ret);
-}
-
-bool outfile_add(struct diag *d, struct outfile *o, struct str text)
-{
-	if (!o->has_failed && !file_write_all(o->fd, text)) {
-		say(d, o->path);
-		o->has_failed = true;
-	}
-	return !o->has_failed;
-}
-
-bool outfile_end(struct diag *d, struct outfile *o, bool is_wanted)
-{
-	bool good = !o->has_failed && is_wanted;
-	bool is_right = !o->temp || !good || fchmod(o->fd, o->mode) == 0;
-	is_right = close_file(o) && is_right;
-	if (o->temp && !(good && is_right))
-		unlinkat(o->dir, o->temp, 0);
-	else if (o->temp)
-		is_right = put_in_place(o);
-	if (good && !is_right)
-		say(d, o->path);
-	set_pending(AT_FDCWD, NULL);
-	outfile_close(o);
-	return good && is_right;
-}
-
 bool outfile_write(struct arena *a, struct diag *d, const char *option, const char *path,
 		   struct str text)
 {
 	struct outfile o;
 	if (!begin(a, d, option, path, text, &o))
 		return false;
-	outfile_add(d, &o, text);
-	return outfile_end(d, &o, true);
+	bool good = file_write_all(o.fd, text) || say(d, o.path);
+	bool is_right = !good || !o.temp || fchmod(o.fd, o.mode) == 0;
+	is_right = close_file(&o) && is_right;
+	if (o.temp && !(good && is_right))
+		unlinkat(o.dir, o.temp, 0);
+	else if (o.temp)
+		is_right = put_in_place(&o);
+	if (good && !is_right)
+		say(d, o.path);
+	set_pending(AT_FDCWD, NULL);
+	outfile_close(&o);
+	return good && is_right;
 }
 
 // --- in its place ---

@@ -37,19 +37,11 @@ struct outfile {
 	char *temp;	     /**< the private file; NULL: written to directly */
 	unsigned mode;
 	bool is_descriptor; /**< the name is a link of /proc to an open file */
-	bool has_failed;    /**< which was reported */
 };
 
 /** Writes @text to @path, or to standard output when @path is NULL or "-". @option, "-o", is for errors. */
 bool outfile_write(struct arena *a, struct diag *d, const char *option, const char *path,
 		   struct str text);
-
-/** The same piece by piece. */
-bool outfile_begin(struct arena *a, struct diag *d, const char *option, const char *path,
-		   struct outfile *ret);
-bool outfile_add(struct diag *d, struct outfile *o, struct str text);
-/** After outfile_begin(), in any case; not @is_wanted: what there was stays. False: nothing new is there. */
-bool outfile_end(struct diag *d, struct outfile *o, bool is_wanted);
 
 /** Opens @path to append to it, without a change; a file that does not exist is only tried for. A FIFO waits for its reader. */
 bool outfile_open(struct arena *a, struct diag *d, const char *option, const char *path,

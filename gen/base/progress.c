@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-/** What is not shown before, how often it is, and a pause behind which something else begins. */
+/** Delay before it is shown, interval, and a pause after which a new step begins. */
 enum { PATIENCE_MS = 1000, REFRESH_MS = 200, PAUSE_MS = 500 };
 
 static struct {
@@ -17,7 +17,7 @@ static struct {
 	bool is_off, is_shown;
 } line;
 
-void progress_step(const char *what, uint64_t done, uint64_t total)
+void progress_step(const char *what)
 {
 	if (line.is_off)
 		return;
@@ -30,11 +30,7 @@ void progress_step(const char *what, uint64_t done, uint64_t total)
 	line.last = now;
 	if (now < line.since + PATIENCE_MS || now < line.shown + REFRESH_MS)
 		return;
-	if (total)
-		fprintf(stderr, "\r\033[Kbtgen: %s: %u %%", what,
-			(unsigned)((double)done * 100 / (double)total));
-	else
-		fprintf(stderr, "\r\033[Kbtgen: %s: %lu s", what, (now - line.since) / 1000);
+	fprintf(stderr, "\r\033[Kbtgen: %s: %lu s", what, (now - line.since) / 1000);
 	fflush(stderr);
 	line.shown = now;
 	line.is_shown = true;

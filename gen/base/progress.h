@@ -1,11 +1,11 @@
 /**
- * progress - a line on the terminal for what takes longer than a second: what, and how far or for how long.
+ * progress - a line on the terminal for what takes longer than a second: what, and for how long.
  *
  * There is one line, of this process. It goes when something else is said (base/diag.h); who prints a
  * result takes it away before. Where stderr is no terminal there is none.
  *
  *	for (i = 0; i < n; i++) {
- *		progress_step("reading debug information", i, n);
+ *		progress_step("reading debug information");
  *		...
  *	}
  *	progress_clear();
@@ -13,10 +13,8 @@
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
 
-#include <stdint.h>
-
-/** @what, a literal, goes on. @total: 0 where it is not known, then the line has the seconds. Costs some 30 ns. */
-void progress_step(const char *what, uint64_t done, uint64_t total);
+/** @what, a literal, goes on. Costs some 30 ns. */
+void progress_step(const char *what);
 /** Takes the line away, until the next step. */
 void progress_clear(void);
 /** From now on there is none: -q. */

@@ -9,7 +9,7 @@ void reader_init(struct reader *r, const void *p, size_t n, bool big)
 	*r = (struct reader){p, p, (const uint8_t *)p + n, big, false};
 }
 
-static const uint8_t *take(struct reader *r, uint64_t n)
+static const uint8_t *read_bytes(struct reader *r, uint64_t n)
 {
 	if (r->err || n > (uint64_t)(r->end - r->p)) {
 		r->err = true;
@@ -22,19 +22,19 @@ static const uint8_t *take(struct reader *r, uint64_t n)
 
 uint8_t reader_u8(struct reader *r)
 {
-	const uint8_t *p = take(r, 1);
+	const uint8_t *p = read_bytes(r, 1);
 	return p ? *p : 0;
 }
 
 uint16_t reader_u16(struct reader *r)
 {
-	const uint8_t *p = take(r, 2);
+	const uint8_t *p = read_bytes(r, 2);
 	return (uint16_t)(!p ? 0 : r->big ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
 }
 
 uint32_t reader_u32(struct reader *r)
 {
-	const uint8_t *p = take(r, 4);
+	const uint8_t *p = read_bytes(r, 4);
 	uint32_t v;
 	if (!p)
 		return 0;
@@ -44,7 +44,7 @@ uint32_t reader_u32(struct reader *r)
 
 uint64_t reader_u64(struct reader *r)
 {
-	const uint8_t *p = take(r, 8);
+	const uint8_t *p = read_bytes(r, 8);
 	uint64_t v;
 	if (!p)
 		return 0;
@@ -66,13 +66,13 @@ struct str reader_cstr(struct reader *r)
 
 struct str reader_bytes(struct reader *r, uint64_t n)
 {
-	const uint8_t *p = take(r, n);
+	const uint8_t *p = read_bytes(r, n);
 	return p ? (struct str){(const char *)p, (size_t)n} : (struct str){"", 0};
 }
 
 void reader_skip(struct reader *r, uint64_t n)
 {
-	take(r, n);
+	read_bytes(r, n);
 }
 
 void reader_align(struct reader *r, size_t to)

@@ -35,10 +35,7 @@ struct str reader_cstr(struct reader *r);
 /** @n bytes as a view. */
 struct str reader_bytes(struct reader *r, uint64_t n);
 void reader_skip(struct reader *r, uint64_t n);
-/**
- * Skips to the next multiple of @to (a power of two) from the start; padding cut off by the end is
- * no error.
- */
+/** Skips to the next multiple of @to (a power of two) from the start; padding cut off by the end is no error. */
 void reader_align(struct reader *r, size_t to);
 size_t reader_offset(const struct reader *r);
 bool reader_at_end(const struct reader *r);

@@ -214,8 +214,7 @@ bool str_to_u64(struct str s, uint64_t *ret)
 
 bool str_glob(struct str pattern, struct str s)
 {
-	// The usual two-pointer match: remember the last *, and on a mismatch let it take one byte
-	// more.
+	// The usual two-pointer match: remember the last *, and on a mismatch let it take one byte more.
 	size_t p = 0, i = 0, star = SIZE_MAX, mark = 0;
 	while (i < s.n) {
 		if (p < pattern.n && pattern.p[p] == '*') {
@@ -310,7 +309,7 @@ bool str_is_nearer(struct str wanted, struct str guess, unsigned *best)
 	return true;
 }
 
-/** Each : of @s is one of two, with a word behind them. */
+/** Is each : of @s one of two, followed by a word? */
 static bool is_scoped(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {

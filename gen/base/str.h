@@ -44,11 +44,11 @@ bool str_eqz(struct str a, const char *z);
 bool str_is_any(struct str s, const char *const *words);
 bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);
-/** Moves @s behind @prefix; false, and @s stays, when it does not begin with that. */
+/** Removes @prefix from @s; false, and @s stays, if it does not begin with that. */
 bool str_take(struct str *s, struct str prefix);
-/** Moves @s behind its decimal digits; false where it begins with none, or they need more than 64 bits. */
+/** Removes the decimal digits at the start of @s; false if there are none, or they need more than 64 bits. */
 bool str_take_number(struct str *s, uint64_t *ret);
-/** Moves @s behind its first line, which is returned without its newline. */
+/** Removes the first line of @s, and returns it without its newline. */
 struct str str_take_line(struct str *s);
 /** What is before the first @end, which is taken off with it; all of @s where there is none. */
 struct str str_take_until(struct str *s, char end);
@@ -58,7 +58,7 @@ bool str_has(struct str s, const char *chars);
 size_t str_find(struct str s, char c);
 /** @path up to its last /, with it; empty without one. */
 struct str str_dir(struct str path);
-/** What is behind the last @c in @s; all of @s where there is none. */
+/** The part after the last @c in @s; all of @s if there is none. */
 struct str str_last(struct str s, char c);
 /** @path without its directory. */
 struct str str_base(struct str path);
@@ -72,8 +72,8 @@ struct str str_copy(struct arena *a, struct str s);
 /** Formatted text in @a. */
 struct str str_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /**
- * Takes the escape behind a \ off *@s: a letter, quote or \, up to three octal digits, or x and two
- * hexadecimal ones (C11 6.4.4.4). False, and nothing is taken, for any other.
+ * Removes the escape after a \ from *@s: a letter, quote or \, up to three octal digits, or x and two
+ * hexadecimal ones (C11 6.4.4.4). False, and @s stays, for any other.
  */
 bool str_take_escape(struct str *s, unsigned *ret);
 /** Decimal, 0x or 0 (octal) number that fills all of @s; false when it does not or overflows. */
@@ -90,9 +90,7 @@ unsigned str_distance(struct str a, struct str b, unsigned limit);
  * third of the longer one's letters, 6 at most. *best is the distance to beat.
  */
 bool str_is_nearer(struct str wanted, struct str guess, unsigned *best);
-/**
- * Which ASCII bytes may stand in a text that comes from a stranger and becomes part of a program.
- */
+/** Which ASCII bytes may stand in a text that comes from a stranger and becomes part of a program. */
 enum alphabet {
 	ALPHABET_WORD,	      /**< letters, digits and _; all others have these as well */
 	ALPHABET_SCOPED_WORD, /**< ns::name */
@@ -103,7 +101,7 @@ enum alphabet {
 	ALPHABET_LABEL,	  /**< of an event, in a format as it is: provider:name, uprobe:function */
 	ALPHABET_SYMBOL,  /**< of a symbol table, with its version */
 	ALPHABET_SYMBOLS, /**< a pattern for such */
-	ALPHABET_ATTACH_FIELD, /**< without quotes behind the path of an attach point */
+	ALPHABET_ATTACH_FIELD, /**< without quotes after the path of an attach point */
 	ALPHABET_NAME_PATTERN  /**< for names of probes and functions; UTF-8 is theirs, too */
 };
 /** All of @s is of @which, and there is something. */

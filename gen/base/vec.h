@@ -44,7 +44,7 @@
 /** For each element of @vec, with its address in @T *@name. In the loop @vec must not grow. */
 #define vec_each(T, name, vec) for (T *name = (vec)->v; name && name < (vec)->v + (vec)->n; name++)
 
-/** The first element of @vec for which the test behind it is true, or NULL; names are as in vec_each(). */
+/** The first element of @vec for which the test after it is true, or NULL; names are as in vec_each(). */
 #define vec_find(T, name, vec, ...)                                                                \
 	({                                                                                         \
 		T *found_ = NULL;                                                                  \

@@ -132,7 +132,7 @@ bool argread_join(struct arena *a, struct img *img, uint64_t pc, const struct sd
 bool argread_needs(unsigned version, unsigned n, const struct sdtarg *arg)
 {
 	return !dialect_has_libbpf_usdt(version) &&
-	       (n > dialect_max_arg(version) || arg->is_beyond_bcc);
+	       (n > dialect_max_arg(version) || arg->bcc_misreads);
 }
 
 struct str argread_find(const struct bind *b, const struct attach_clause *c, unsigned n,
@@ -168,7 +168,7 @@ struct str argread_find(const struct bind *b, const struct attach_clause *c, uns
 struct operand {
 	struct str text; // empty: only the number
 	uint64_t off;
-	bool is_tight;
+	bool needs_no_parens;
 };
 
 static struct str sum_of(struct arena *a, const struct operand *o)
@@ -184,8 +184,8 @@ static struct str sum_of(struct arena *a, const struct operand *o)
 
 static struct str tight_of(struct arena *a, const struct operand *o)
 {
-	bool is_tight = o->text.n ? o->is_tight && !o->off : (int64_t)o->off >= 0;
-	return str_printf(a, is_tight ? STR_FMT : "(" STR_FMT ")", STR_ARG(sum_of(a, o)));
+	bool needs_no_parens = o->text.n ? o->needs_no_parens && !o->off : (int64_t)o->off >= 0;
+	return str_printf(a, needs_no_parens ? STR_FMT : "(" STR_FMT ")", STR_ARG(sum_of(a, o)));
 }
 
 /** A place of the file; that of a program that can lie anywhere is counted from where the probe is. */
@@ -195,7 +195,7 @@ static struct operand place_of(struct arena *a, const struct img *img, uint64_t 
 		return (struct operand){.off = addr};
 	return (struct operand){.text = str_printf(a, "reg(\"%s\")", counter_of(img->machine)),
 				.off = addr - pc,
-				.is_tight = true};
+				.needs_no_parens = true};
 }
 
 static struct operand join(struct arena *a, enum locexpr_op op, const struct operand *x,
@@ -207,14 +207,15 @@ static struct operand join(struct arena *a, enum locexpr_op op, const struct ope
 	if (op == LOCEXPR_ADD && (!y->text.n || !x->text.n))
 		return (struct operand){.text = x->text.n ? x->text : y->text,
 					.off = x->off + y->off,
-					.is_tight = x->text.n ? x->is_tight : y->is_tight};
+					.needs_no_parens =
+					    x->text.n ? x->needs_no_parens : y->needs_no_parens};
 	if (op == LOCEXPR_SUB && !y->text.n)
 		return (struct operand){
-		    .text = x->text, .off = x->off - y->off, .is_tight = x->is_tight};
+		    .text = x->text, .off = x->off - y->off, .needs_no_parens = x->needs_no_parens};
 	return (struct operand){.text = str_printf(a, "(" STR_FMT " %s " STR_FMT ")",
 						   STR_ARG(tight_of(a, x)), signs[op],
 						   STR_ARG(tight_of(a, y))),
-				.is_tight = true};
+				.needs_no_parens = true};
 }
 
 static struct operand apply(struct arena *a, const struct locexpr_step *s, const struct operand *x)
@@ -250,7 +251,7 @@ static struct operand operand_of(struct arena *a, const struct img *img, uint64_
 			    .text =
 				str_printf(a, "reg(\"%s\")",
 					   argread_register(a, img->machine, (unsigned)step->n)),
-			    .is_tight = true};
+			    .needs_no_parens = true};
 			break;
 		case LOCEXPR_ADDRESS:
 			stack[n++] = place_of(a, img, pc, (uint64_t)step->n);

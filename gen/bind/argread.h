@@ -1,9 +1,9 @@
 /**
  * argread - arguments of USDT probes for which bpftrace has no argN, or a wrong one.
  *
- * Up to 0.23 there are arg0 to arg5, and what lies at a symbol is misread. The note says where each
- * argument is, and reg() reads the registers of a usdt clause in every version (measured on
- * x86-64 and aarch64, the machines whose names are known here):
+ * Up to 0.23 there are arg0 to arg5, and an operand at a symbol is misread. The note has the location of
+ * each argument, and reg() reads the registers of a usdt clause in every version (measured on x86-64 and
+ * aarch64, the machines whose names are known here):
  *
  *	-4@%r13d	(int64)(int32)reg("r13")
  *	2@-20(%rbp)	(uint64)(uint16)*(uint16 *)(reg("bp") - 20)
@@ -43,8 +43,8 @@ bool argread_needs(unsigned version, unsigned n, const struct sdtarg *arg);
 bool argread_join(struct arena *a, struct img *img, uint64_t pc, const struct sdtarg *arg,
 		  struct str *text);
 /**
- * What stands for argN in clause @c; empty for argN itself, and where nothing does. @place: then
- * where a site has it that is not read, or not as the sites before it.
+ * The text that replaces argN in clause @c; empty: argN stays, or it cannot be read. @place: then the
+ * location, at some site, that cannot be read or differs from the sites before it.
  */
 struct str argread_find(const struct bind *b, const struct attach_clause *c, unsigned n,
 			struct str *place);

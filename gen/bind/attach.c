@@ -86,11 +86,11 @@ struct unattachable {
 
 struct str attach_why_not(const struct bind *b, const struct attach_match *m)
 {
-	struct str *why = map_get_ptr(&b->memory->whys, m->probe);
+	struct str *why = map_get_ptr(&b->cache->whys, m->probe);
 	if (!why) {
 		why = arena_new(b->arena, struct str);
 		*why = attachable_why_not(b->arena, m->file->bin.img, m->probe, b->given->version);
-		map_put_ptr(b->arena, &b->memory->whys, m->probe, why);
+		map_put_ptr(b->arena, &b->cache->whys, m->probe, why);
 	}
 	return *why;
 }
@@ -99,12 +99,12 @@ bool attach_is_by_address(const struct bind *b, const struct attach_match *m)
 {
 	if (!dialect_has_libbpf_usdt(b->given->version))
 		return false;
-	bool *is = map_get_ptr(&b->memory->by_address, m->probe);
+	bool *is = map_get_ptr(&b->cache->by_address, m->probe);
 	if (!is) {
 		is = arena_new(b->arena, bool);
 		*is = attachable_by_address(b->arena, m->file->bin.img->machine, m->probe,
 					    b->given->version);
-		map_put_ptr(b->arena, &b->memory->by_address, m->probe, is);
+		map_put_ptr(b->arena, &b->cache->by_address, m->probe, is);
 	}
 	return *is;
 }
@@ -181,7 +181,10 @@ static void find_probes(const struct bind *b, const struct script_attach *at, bo
 		}
 		vec_push(b->arena, &ret->probes, m);
 		for (size_t k = 0; k < m.probe->n_sites; k++)
-			context_add(b->arena, &ret->near, m.file->bin.src, m.probe->sites[k].pc);
+			context_add(b->arena, &ret->near,
+				    &(struct context_place){.src = m.file->bin.src,
+							    .addr = m.probe->sites[k].pc,
+							    .asked = {.how = DWASKED_LINE}});
 	}
 }
 
@@ -283,7 +286,7 @@ static bool has_it(struct img *img, const struct script_attach *at, struct str n
 	       sdt_find(&list, provider, name, NULL);
 }
 
-/** By a name that says which file it is. */
+/** Does it name its file? */
 static bool names_file(const struct script_attach *at)
 {
 	struct str path =
@@ -303,7 +306,9 @@ static struct targetfile *find_file(const struct bind *b, struct str path)
 static bool exists(const struct bind *b, struct str path)
 {
 	struct stat st;
-	if (path_stat(path, &st))
+	size_t end = str_find(path, '!'); // ARCHIVE.zip!/FILE, which libbpf opens
+	bool is_in_archive = str_has_prefix(str_from_offset(path, end), STR("!/"));
+	if (path_stat(is_in_archive ? str_slice(path, 0, end) : path, &st))
 		return true;
 	int fd = !b->given->proc || path.p[0] != '/'
 		     ? -1
@@ -337,7 +342,7 @@ static bool check_elsewhere(const struct bind *b, const struct script_attach *at
 	img->diag = b->diag;
 	// To look for the package of a file takes 30 ms.
 	if (!good && at->provider->place != PLACE_USDT &&
-	    map_add(b->arena, &b->memory->reported_stripped, path))
+	    map_add(b->arena, &b->cache->reported_stripped, path))
 		debugfile_note_stripped(img);
 	img_close(img);
 	return good;

@@ -35,7 +35,7 @@ unsigned attach_count_programs(const struct bind *b);
 
 /** The next probe that @at, of usdt, means; @m is {0} at first. */
 bool attach_next(const struct bind *b, const struct script_attach *at, struct attach_match *m);
-/** Is the probe of @m attached to by address, see bind/apart.h? It may be one that bpftrace cannot attach to at all. */
+/** Is the probe of @m attached to by address, see bind/by_address.h? It may be one that bpftrace cannot attach to at all. */
 bool attach_is_by_address(const struct bind *b, const struct attach_match *m);
 /** How many of the USDT probes that bpftrace attaches to at once it counts for: 0 if it is one of those. */
 unsigned attach_count_places(const struct bind *b, const struct attach_match *m);

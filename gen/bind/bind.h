@@ -1,13 +1,12 @@
 /**
  * bind - names in a template meet names in the target's files.
  *
- * The state that all steps (template/template.h) share, in four parts: what was given, what was
- * found, what was made of it, and what is only kept so as not to be asked for twice. A step that
- * finds something takes a struct bind; check/, lock/ and emit/ take a const one, which they cannot
- * add a fact to. Those here replace what stands for something of the target:
- * __EXE__ in an attach point becomes the path of the file that has that probe or function, a map of
- * enum names gets its table, __PID__ and __COMM__ their values. They change nodes of the tree
- * (lang/change.h), so that what is printed keeps its place in the template.
+ * The state that all steps (template/template.h) share, in four parts: input, facts, output and a cache. A
+ * step that finds a fact takes a struct bind; check/, lock/ and emit/ take a const one, which they cannot
+ * add a fact to. The steps of this folder replace words for things of the target: __EXE__ in an attach
+ * point becomes the path of the file that has that probe or function, a map of enum names gets its table,
+ * __PID__ and __COMM__ their values. They change nodes of the tree (lang/change.h), so that each keeps its
+ * place in the template.
  */
 #ifndef BIND_BIND_H
 #define BIND_BIND_H
@@ -33,7 +32,7 @@ struct targettype;
 struct bind_optional {
 	const struct src_file *file; /**< where it is, and holds; NULL: all */
 	struct str name;	     /**< or a pattern; empty: every attach point of the file */
-	bool is_quiet;		     /**< nobody is told that it is missing */
+	bool is_quiet;		     /**< do not report that it is missing */
 };
 
 /** A probe that a clause fires on. */
@@ -51,7 +50,7 @@ struct attach_clause {
 	bool has_uprobe;
 	bool has_other;	       /**< any other kind */
 	bool has_unplaced;     /**< one whose code `near` does not have, or not its own: a return */
-	struct str by_address; /**< what `probe` is in it, bind/apart.h; or empty */
+	struct str by_address; /**< what `probe` is in it, bind/by_address.h; or empty */
 	struct str isra; /**< of uretprobes: a clone whose result gcc may have dropped; or empty */
 	bool is_wrong;	 /**< an error was reported about what it is bound to */
 	/** Of uprobes of functions: the first one's parameters, where args.NAME asks for them; or NULL. */
@@ -83,11 +82,13 @@ struct bind_given {
 	char **args;		     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
 	const struct src_file *main; /**< the template: its lines stay what they are */
 	const char *conf;	     /**< the list of enum tables, or NULL for none */
-	bool is_own;		     /**< the script is btgen's own, of -t: nobody can mend it */
+	bool is_generated;	     /**< for -t: the user cannot edit it */
 	bool cheap_only;	     /**< open no debug file only to check what arguments are */
 	bool verbose;		     /**< say which files were chosen */
 	bool is_unsafe;		     /**< system() and the like are allowed */
 	bool is_bare; /**< bpftrace runs the program without us, who would raise semaphores */
+	bool
+	    drops_time; /**< `#pragma time since` has no effect: another time is printed, or none */
 	/** Gets what the program prints, record/shape.h; NULL: bpftrace prints it itself. */
 	struct shapes *shapes;
 	struct lock *lock; /**< gets what the script relies on, lock/lock.h; or NULL */
@@ -99,6 +100,7 @@ struct bind_found {
 	bool has_gate;	       /**< #pragma gate */
 	struct str trigger;    /**< the pattern of #pragma trigger, or empty */
 	struct str tracks;     /**< of #pragma track, a JSON array, template/track.c */
+	VEC(const struct src_file *) timed; /**< files with #pragma time since */
 	struct script script;
 	struct uses uses;    /**< of its maps and variables */
 	const struct pp *pp; /**< the same, preprocessed: its pragmas, what its C headers define */
@@ -106,7 +108,7 @@ struct bind_found {
 	struct map left; /**< probes of patterns that bpftrace has no room for, attach_choose() */
 	struct attach_clause **clauses; /**< what each clause of the script is bound to */
 	unsigned n_attach;		/**< attach points in the program */
-	const struct sdt_probe *unsafe; /**< one that needs --unsafe, bind/apart.h; or NULL */
+	const struct sdt_probe *unsafe; /**< one that needs --unsafe, bind/by_address.h; or NULL */
 	struct targettype *types;	/**< sema/targettype.h's */
 	VEC(struct bind_table) tables;	/**< of the script, of enum names, see sema/table.h */
 	struct enumconf *listed;	/**< what `conf` has: tables of maps that are only read */
@@ -114,9 +116,7 @@ struct bind_found {
 
 /** What is known of the program: emit/ makes it. */
 struct bind_made {
-	struct program *program; /**< gets the text; NULL: it is of no interest */
-	const char
-	    *gate; /**< what is true while events count, record/shape.h; NULL: they always do */
+	struct program *program;	    /**< gets the text; NULL: it is of no interest */
 	VEC(struct bind_table) enum_tables; /**< of enum_name(), see sema/enumname.h */
 	VEC(struct bind_table) tables; /**< the script's, and those of enum_name() that it reads */
 	bool names_code; /**< it prints addresses of functions, which are to be named */
@@ -126,20 +126,20 @@ struct bind_made {
 	unsigned printed_strlen;	/**< that fit in each record; UINT_MAX: no record has any */
 	unsigned max_strlen;	 /**< bytes that bpftrace must give to a string, sema/strings.h */
 	bool needs_kernel_types; /**< bpftrace may have to look one up */
-	VEC(struct src_join) joins; /**< clauses that are part of another one */
 };
 
 /** Answers of the target that were asked for once, and what was reported once. */
-struct bind_memory {
+struct bind_cache {
 	struct lookup *lookup;	  /**< NULL until bind_lookup() */
 	struct dwtypes *dwarf;	  /**< the source that it asks; likewise */
 	struct context *all_near; /**< the code of all probes; likewise */
 	struct map probeargs;	  /**< bind/namedarg.h: probe -> struct probeargs */
-	struct map cheap_args; /**< the same, with cheap_only, of those that no args.NAME needs */
-	struct map operands;   /**< bind/namedarg.h: site -> struct operands */
-	struct map whys;       /**< attach_why_not(): probe -> struct str */
-	struct map by_address; /**< attach_is_by_address(): probe -> a bool */
-	struct map results;    /**< sema/result.h: a clause -> what its functions return */
+	struct map cheap_args;	 /**< the same, with cheap_only, of those that no args.NAME needs */
+	struct map operands;	 /**< bind/namedarg.h: site -> struct operands */
+	struct map whys;	 /**< attach_why_not(): probe -> struct str */
+	struct map by_address;	 /**< attach_is_by_address(): probe -> a bool */
+	struct map results;	 /**< sema/result.h: a clause -> what its functions return */
+	struct map signs_differ; /**< sema/macrosign.h: operators of macros */
 	struct map reported_stripped; /**< files that are none of the target's */
 	struct map reported_returns;  /**< files whose return probes were warned of */
 	struct map reported_inlined;  /**< functions whose inlined copies were reported */
@@ -153,7 +153,7 @@ struct bind {
 	const struct bind_given *given;
 	struct bind_found found;
 	struct bind_made *made;
-	struct bind_memory *memory;
+	struct bind_cache *cache;
 };
 
 /**
@@ -169,7 +169,10 @@ struct lookup *bind_lookup(const struct bind *b);
  */
 struct lookup *bind_lookup_from(const struct bind *b, size_t i);
 
-/** Takes the clauses out of the program, found.script and found.clauses, for which @gone says so. */
+/** Does each line of @c begin with the time since BEGIN? END prints a summary, which has none. */
+bool bind_prints_since(const struct bind *b, const struct script_clause *c);
+
+/** Removes the clauses marked in @gone from the program, found.script and found.clauses. */
 void bind_remove_clauses(struct bind *b, const bool *gone);
 
 /**
@@ -181,7 +184,7 @@ bool bind_report_no_target(const struct bind *b, const struct token *at);
 /** "nvmf_tgt (PID 42)" or the file; there is a target. */
 const char *bind_target_name(const struct bind *b);
 
-/** Says, once, that the target's executable has no probes at all, if that is so. */
+/** Reports, once, that the target's executable has no probes at all, if that is so. */
 void bind_note_no_probes(const struct bind *b);
 
 #endif

@@ -19,6 +19,8 @@
 
 /** Each is a program that bpftrace compiles and attaches; and patterns are not looked into beyond it. */
 enum { MANY = 300 };
+/** Instances of a template, say; bpftrace attaches to no more probes than these by itself. */
+enum { MANY_PLACES = 1024 };
 
 /** An attach point, and what it turns out to mean. */
 struct attaching {
@@ -29,7 +31,9 @@ struct attaching {
 	struct diag_place place;
 	struct targetfile *file;
 	struct codeplaces places;
-	bool is_wrong; // which was said
+	bool needs_list; // a pattern: bpftrace would not do with its functions what is meant,
+	bool is_refused; // as the kernel does not probe one of them
+	bool is_wrong;	 // which was said
 };
 
 bool codeattach_is_symbol(struct str name)
@@ -43,10 +47,11 @@ static bool is_pattern(struct str name)
 	return str_is_made_of(name, ALPHABET_SYMBOLS) && str_find(name, '*') < name.n;
 }
 
-/** As the source has it: acme::server::handle(int). */
+/** As the source or nm -C has it: acme::server::handle(int), put<int>, name[abi:cxx11]. */
 static bool is_written(struct str name)
 {
-	return str_contains(name, STR("::")) || str_find(name, '(') < name.n;
+	return str_contains(name, STR("::")) || str_has(name, "(<") ||
+	       str_contains(name, STR("[abi:"));
 }
 
 /** The next file that the attach point means, opened; @i is 0 at first. */
@@ -73,7 +78,7 @@ static bool try_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct nearest *n = ctx;
 	struct str name = demangle_name(n->arena, sym->name);
-	if (codeplace_is_piece(sym->name))
+	if (codeplace_is_piece(sym->name) || demangle_kind_of(sym->name) == DEMANGLE_TLS)
 		return true;
 	if (str_has_suffix(name, str_printf(n->arena, "::" STR_FMT, STR_ARG(n->wanted)))) {
 		n->name = name;
@@ -102,6 +107,13 @@ static struct targetfile *find_elsewhere(struct attaching *w)
 			b->given->proc && !tf->is_named && !path_means(tf, w->path) &&
 			    !is_pattern(w->name) && targetfile_open(b->given->files, tf) &&
 			    codeplace_function(b->arena, &tf->bin, w->name, &places));
+}
+
+static bool report_many(const struct attaching *w, struct str what, size_t n, int most)
+{
+	return diag_error(w->b->diag, &w->place,
+			  STR_FMT " is at %zu places: at most %d can be traced at once",
+			  STR_ARG(what), n, most);
 }
 
 static bool report_no_function(struct attaching *w)
@@ -153,21 +165,30 @@ const char *codeattach_callers(struct arena *a, const struct dwinlined *d)
 	return str_dup(a, text);
 }
 
+static void report_inlined(const struct bind *b, const struct diag_place *at,
+			   const struct dwinlined *d, size_t n, const char *more)
+{
+	diag_finding(b->diag, "inlined", DIAG_WARNING, at,
+		     "%zu inlined cop%s of " STR_FMT "() %s not seen by this probe: in %s%s", n,
+		     n == 1 ? "y" : "ies", STR_ARG(d->name), n == 1 ? "is" : "are",
+		     codeattach_callers(b->arena, d), more);
+}
+
 /**
  * The compiler has also put the function into others, where no uprobe is. Of a pattern the first such
  * function is named.
  */
 static void warn_of_inlined(const struct bind *b, const struct diag_place *at,
-			    const struct context *near, size_t from, const char *advice)
+			    const struct context *near, size_t from)
 {
 	const struct dwinlined *first = NULL;
 	size_t n = 0;
-	if (b->given->is_own || near->places.n - from > MANY)
+	if (b->given->is_generated || near->places.n - from > MANY)
 		return;
 	for (size_t i = from; i < near->places.n; i++) {
 		const struct dwinlined *d =
 		    dwsite_inlined_at(near->places.v[i].src, near->places.v[i].addr);
-		if (!d || !map_add(b->arena, &b->memory->reported_inlined, d->symbol))
+		if (!d || !map_add(b->arena, &b->cache->reported_inlined, d->symbol))
 			continue;
 		first = first ? first : d;
 		n++;
@@ -177,12 +198,7 @@ static void warn_of_inlined(const struct bind *b, const struct diag_place *at,
 	const char *more =
 	    n > 1 ? arena_printf(b->arena, "; %zu more functions that match have copies", n - 1)
 		  : "";
-	diag_finding(b->diag, "inlined", DIAG_WARNING, at,
-		     "%zu inlined cop%s of " STR_FMT "() %s not seen by this probe: in %s%s",
-		     first->n, first->n == 1 ? "y" : "ies", STR_ARG(first->name),
-		     first->n == 1 ? "is" : "are", codeattach_callers(b->arena, first), more);
-	if (advice)
-		diag_note(b->diag, NULL, "%s", advice);
+	report_inlined(b, at, first, first->n, more);
 }
 
 // --- places
@@ -196,8 +212,7 @@ static bool is_return(const struct attaching *w)
 static void warn_of_return(const struct attaching *w)
 {
 	const char *unless, *what;
-	if (!is_return(w) ||
-	    !map_add(w->b->arena, &w->b->memory->reported_returns, w->file->path) ||
+	if (!is_return(w) || !map_add(w->b->arena, &w->b->cache->reported_returns, w->file->path) ||
 	    !targetfile_open(w->b->given->files, w->file))
 		return;
 	what = attachable_danger(w->file->bin.img, &unless);
@@ -271,7 +286,7 @@ static void choose_clones(struct attaching *w)
 		return;
 	if (n_entries)
 		drop(&w->places, CODEPLACE_CLONE);
-	if (n_entries && !b->given->is_own)
+	if (n_entries && !b->given->is_generated)
 		diag_finding(b->diag, "inlined", DIAG_WARNING, &w->place,
 			     "%zu clone%s of " STR_FMT "() %s not seen by this probe, as %s "
 			     "parameters may be others: " STR_FMT,
@@ -284,6 +299,18 @@ static void choose_clones(struct attaching *w)
 			     " is a clone whose parameters may be others than those of " STR_FMT
 			     "(): argN is right only if it has them all; use args.NAME",
 			     STR_ARG(first->symbol), STR_ARG(w->name));
+}
+
+/** Inlined copies, of all that the name means, are not attached to. */
+static void warn_of_missed(const struct attaching *w, const char *why)
+{
+	const struct bind *b = w->b;
+	const struct dwinlined *d = w->places.inlined;
+	if (b->given->is_generated || !map_add(b->arena, &b->cache->reported_inlined, d->symbol))
+		return;
+	report_inlined(b, &w->place, d, w->places.n_inlined, "");
+	if (reads_arguments(w))
+		diag_note(b->diag, NULL, "%s", why);
 }
 
 /** False, with an error, when nothing is left. */
@@ -305,8 +332,8 @@ static bool choose(struct attaching *w)
 			   codeattach_callers(b->arena, d));
 		return diag_note(b->diag, NULL, "%s", why ? why : "it is not known where");
 	}
-	if (d && !why && w->places.n_inlined && !b->given->is_own &&
-	    map_add(b->arena, &b->memory->reported_inlined, d->symbol))
+	if (d && !why && w->places.n_inlined && !b->given->is_generated &&
+	    map_add(b->arena, &b->cache->reported_inlined, d->symbol))
 		diag_note(b->diag, NULL, "%zu inlined cop%s of " STR_FMT "() %s traced%s: in %s%s",
 			  w->places.n_inlined, w->places.n_inlined == 1 ? "y" : "ies",
 			  STR_ARG(d->name), w->places.n_inlined == 1 ? "is" : "are",
@@ -381,7 +408,7 @@ static bool drop_shadowed(struct attaching *w)
 		return true;
 	if (!n)
 		return report_shadow(w, shadow);
-	if (!w->b->given->is_own)
+	if (!w->b->given->is_generated)
 		diag_warning(w->b->diag, &w->place,
 			     "%zu of %zu places of " STR_FMT
 			     " %s not traced: bpftrace attaches to the first of several functions "
@@ -391,12 +418,51 @@ static bool drop_shadowed(struct attaching *w)
 	return true;
 }
 
+/** At @addr, where it is the only place. */
+static bool check_refusal(const struct attaching *w, uint64_t addr)
+{
+	const char *why = attachable_refusal(w->file->bin.img, addr);
+	return !why || diag_error(w->b->diag, &w->place,
+				  STR_FMT " begins with %s, which Linux cannot probe",
+				  STR_ARG(w->name), why);
+}
+
+/** Leaves out places that the kernel refuses. False, with an error, when nothing is left. */
+static bool drop_refused(struct attaching *w)
+{
+	struct codeplaces *p = &w->places;
+	size_t n = 0, n_all = p->list.n;
+	const char *why = NULL, *one;
+	struct str where = STR("");
+	for (size_t i = 0; i < n_all; i++) {
+		struct codeplace at = p->list.v[i];
+		one = attachable_refusal(w->file->bin.img, at.addr);
+		if (one && !why)
+			where = codeplace_where(w->b->arena, &w->file->bin, at.addr, true);
+		if (one && !where.n)
+			where = at.symbol;
+		why = one ? one : why;
+		p->list.v[n] = at;
+		n += !one;
+	}
+	if (n == n_all)
+		return true;
+	if (!n)
+		return check_refusal(w, p->list.v[0].addr);
+	p->list.n = n;
+	diag_warning(
+	    w->b->diag, &w->place,
+	    "%zu of %zu places of " STR_FMT " %s not traced, as Linux cannot probe %s: " STR_FMT,
+	    n_all - n, n_all, STR_ARG(w->name), n_all - n == 1 ? "is" : "are", why, STR_ARG(where));
+	return true;
+}
+
 /** Writes an attach point for each place. */
 static bool write_places(struct attaching *w)
 {
 	struct bind *b = w->b;
 	const char *file = path_of(b, w->file, w->at->node->first);
-	if (!file || !drop_shadowed(w))
+	if (!file || !drop_shadowed(w) || !drop_refused(w))
 		return false;
 	warn_of_return(w);
 	note_file(w, STR(""));
@@ -405,9 +471,9 @@ static bool write_places(struct attaching *w)
 		struct str one = str_printf(b->arena, STR_FMT ":%s:" STR_FMT, STR_ARG(w->at->kind),
 					    file, STR_ARG(spell_place(w, p)));
 		vec_push(b->arena, &w->at->bound, one);
-		context_add(b->arena, &w->ret->near, w->file->bin.src, p->addr);
-		if (p->how == CODEPLACE_LINE)
-			w->ret->near.places.v[w->ret->near.places.n - 1].line = p->name;
+		context_add(b->arena, &w->ret->near,
+			    &(struct context_place){
+				.src = w->file->bin.src, .addr = p->addr, .asked = p->asked});
 		if (is_return(w) && str_contains(p->symbol, STR(".isra.")))
 			w->ret->isra = p->symbol;
 		are_entries &=
@@ -489,16 +555,23 @@ static bool bind_function(struct attaching *w)
 		w->at->absent = optional_covers(w->b, w->at, w->name);
 		return w->at->absent || report_no_function(w);
 	}
+	if (w->places.list.n > MANY_PLACES)
+		return report_many(w, w->name, w->places.list.n, MANY_PLACES);
 	bool has_copies = w->places.inlined != NULL;
+	const char *why = why_no_copies(w);
 	if (!resolve_ifuncs(w) || !choose(w))
 		return false;
+	// gcc expands functions in thunks of classes with several bases, and does not describe that.
+	if (w->places.thunk.n && !w->b->given->is_generated)
+		diag_finding(w->b->diag, "inlined", DIAG_WARNING, &w->place,
+			     "inlined copies of " STR_FMT "() in " STR_FMT
+			     " are not seen by this probe: it has no debug information",
+			     STR_ARG(w->name), STR_ARG(w->places.thunk));
 	if (w->at->absent)
 		return true;
-	size_t from = w->ret->near.places.n;
 	bool good = write_places(w);
-	if (has_copies && why_no_copies(w))
-		warn_of_inlined(w->b, &w->place, &w->ret->near, from,
-				reads_arguments(w) ? why_no_copies(w) : NULL);
+	if (has_copies && why)
+		warn_of_missed(w, why);
 	return good;
 }
 
@@ -511,9 +584,25 @@ struct search {
 	struct context *near;
 	bool found;
 	struct map addrs; // name -> the address of the first such function
-	size_t n_twins;	  // others of a name
+	struct codeplaces *places;
+	bool is_refused; // one of them is
+	size_t n_twins;	 // others of a name
 	struct str twin;
 };
+
+/** As a function that is named: parts that gcc has split off are none, and one without a size is not attached to. */
+static void add_place(struct search *s, const struct img_symbol *sym)
+{
+	struct codeplace p = {.how = str_find(sym->name, '.') < sym->name.n ? CODEPLACE_CLONE
+									    : CODEPLACE_ENTRY,
+			      .asked = {.how = DWASKED_ENTRY},
+			      .addr = sym->addr,
+			      .size = sym->size,
+			      .symbol = sym->name,
+			      .name = sym->name};
+	if (sym->size && !codeplace_is_piece(sym->name))
+		vec_push(s->arena, &s->places->list, p);
+}
 
 static bool fits(void *ctx, const struct img_symbol *sym)
 {
@@ -522,13 +611,17 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 		return true;
 	s->found = true;
 	uintptr_t first = (uintptr_t)map_get(&s->addrs, sym->name);
+	s->is_refused |= attachable_refusal(s->src->img, sym->addr) != NULL;
 	if (!first) {
+		add_place(s, sym);
 		map_put(s->arena, &s->addrs, sym->name, (void *)(uintptr_t)sym->addr);
 	} else if (first != sym->addr) {
 		s->n_twins++;
 		s->twin = sym->name;
 	}
-	context_add(s->arena, s->near, s->src, sym->addr);
+	context_add(s->arena, s->near,
+		    &(struct context_place){
+			.src = s->src, .addr = sym->addr, .asked = {.how = DWASKED_ENTRY}});
 	return true;
 }
 
@@ -538,15 +631,18 @@ static bool find_pattern(struct attaching *w)
 		struct search s = {.arena = w->b->arena,
 				   .src = w->file->bin.src,
 				   .pattern = w->name,
-				   .near = &w->ret->near};
+				   .near = &w->ret->near,
+				   .places = &w->places};
 		img_walk(w->file->bin.img, IMG_FUNCTIONS, fits, &s);
 		// 0.17 to 0.21 attach to the first; newer ones to all, unless the clause has `probe` (0.27).
-		if (s.n_twins && !w->b->given->is_own)
+		if (s.n_twins && !w->b->given->is_generated)
 			diag_warning(
 			    w->b->diag, &w->place,
 			    "%zu of these functions may not be traced: bpftrace may attach "
 			    "only to the first of several called " STR_FMT,
 			    s.n_twins, STR_ARG(s.twin));
+		w->is_refused = s.is_refused;
+		w->needs_list = s.is_refused || w->ret->clause->named_args.n;
 		if (s.found)
 			return true;
 	}
@@ -598,14 +694,19 @@ static bool find_address(struct attaching *w)
 		    !img_find_function(w->file->bin.img, name, &addr))
 			continue;
 		if (has_off && (is_address || off) &&
-		    (!check_shadow(w, addr + off) ||
+		    (!check_shadow(w, addr + off) || !check_refusal(w, addr + off) ||
 		     (img_covers(w->file->bin.img, addr + off, false) &&
 		      !img_is_function(w->file->bin.img, addr + off) &&
 		      (!check_inside(w, addr + off) ||
 		       !check_arguments(w, "an address inside a function")))))
 			w->is_wrong = true;
 		if (has_off && (is_address || codeattach_is_symbol(name)))
-			context_add(w->b->arena, &w->ret->near, w->file->bin.src, addr + off);
+			context_add(w->b->arena, &w->ret->near,
+				    &(struct context_place){.src = w->file->bin.src,
+							    .addr = addr + off,
+							    .asked = {.how = is_address || off
+										 ? DWASKED_ADDRESS
+										 : DWASKED_ENTRY}});
 		w->at->n_entries = is_address && plus == w->name.n;
 		return true;
 	}
@@ -623,12 +724,21 @@ static bool bind_as_written(struct attaching *w)
 		w->at->absent = optional_covers(b, w->at, w->name);
 		return w->at->absent || report_no_function(w);
 	}
+	if (w->is_refused && w->places.list.n > MANY)
+		return report_many(w, w->name, w->places.list.n, MANY);
+	if (w->needs_list && w->places.list.n <= MANY) {
+		w->ret->near.places.n = from;
+		choose_clones(w);
+		bool good = write_places(w);
+		warn_of_inlined(b, &w->place, &w->ret->near, from);
+		return good;
+	}
 	const char *file = path_of(b, w->file, w->at->node->first);
 	if (!file || w->is_wrong)
 		return false;
 	warn_of_return(w);
 	if (is_pattern(w->name))
-		warn_of_inlined(b, &w->place, &w->ret->near, from, NULL);
+		warn_of_inlined(b, &w->place, &w->ret->near, from);
 	note_file(w, str_to_u64(w->name, &addr)
 			 ? codeplace_where(b->arena, &w->file->bin, addr, true)
 			 : STR(""));
@@ -664,11 +774,9 @@ static bool check_line(struct attaching *w, struct str file, unsigned line,
 		return diag_error(b->diag, &w->place,
 				  STR_FMT ":%u has no code, and no line after it has any",
 				  STR_ARG(file), line);
-	if (s->list.n > MANY)
-		return diag_error(b->diag, &w->place,
-				  STR_FMT ":%u is at %zu places: at most %d can be traced at once",
-				  STR_ARG(file), line, s->list.n, MANY);
-	return true;
+	return s->list.n <= MANY ||
+	       report_many(w, str_printf(b->arena, STR_FMT ":%u", STR_ARG(file), line), s->list.n,
+			   MANY);
 }
 
 static bool bind_line(struct attaching *w, struct str file, unsigned line)
@@ -690,8 +798,10 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 		return false;
 	for (size_t i = 0; i < s.list.n; i++)
 		vec_push(b->arena, &w->places.list,
-			 (struct codeplace){
-			     .how = CODEPLACE_LINE, .addr = s.list.v[i].addr, .name = w->name});
+			 (struct codeplace){.how = CODEPLACE_LINE,
+					    .addr = s.list.v[i].addr,
+					    .name = w->name,
+					    .asked = {DWASKED_LINE, str_base(file), line}});
 	vec_each(const struct codeplace, p, &w->places.list)
 		if (!check_inside(w, p->addr))
 			return false;

@@ -17,7 +17,7 @@ struct str filter_why_blind(struct arena *a, unsigned version, const struct proc
 
 /** Must clause @c ask who fires it? An error for one of which only a part may be filtered. */
 bool filter_find(const struct bind *b, const struct attach_clause *c, bool *ret);
-/** Where a clause has one: is what it asks for what the kernel says? If not, an error. */
+/** Do the filters of clauses compare with a process that the kernel can report? If not, an error. */
 bool filter_check(const struct bind *b);
 /** Clauses that keep the map of a family, see emit/traced.c. */
 enum { FILTER_FAMILY_CLAUSES = 2 };

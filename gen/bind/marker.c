@@ -30,7 +30,7 @@ static bool report_unknown(const struct bind *b, const struct token *t, const st
 {
 	if (!b->given->files)
 		return bind_report_no_target(b, t);
-	return map_add(b->arena, &b->memory->reported_unknown, str_from(m->name)) &&
+	return map_add(b->arena, &b->cache->reported_unknown, str_from(m->name)) &&
 	       diag_error(b->diag, tok_at(t),
 			  b->given->n_pids > 1 ? "%s refers to one process: give only that one"
 					       : "%s needs a process: give a PID instead of a file",
@@ -57,10 +57,7 @@ struct replacer {
 	bool good;
 };
 
-/**
- * What stands for the markers in @t, a string or a word; false when there are none, or after an
- * error.
- */
+/** @t, a string or a word, with its markers replaced; false if there are none, or after an error. */
 static bool replace(struct replacer *r, const struct token *t, bool is_format, struct str *ret)
 {
 	const struct bind *b = r->b;

@@ -32,26 +32,26 @@ static const struct probeargs *remember(const struct bind *b, struct map *memory
 const struct operands *namedarg_operands(const struct bind *b, const struct attach_match *m,
 					 const struct sdt_site *site)
 {
-	struct operands *known = map_get_ptr(&b->memory->operands, site);
+	struct operands *known = map_get_ptr(&b->cache->operands, site);
 	if (known)
 		return known;
 	known = arena_new(b->arena, struct operands);
 	sdtarg_parse(b->arena, m->file->bin.img->machine, site->args, &known->v, &known->n);
-	map_put_ptr(b->arena, &b->memory->operands, site, known);
+	map_put_ptr(b->arena, &b->cache->operands, site, known);
 	return known;
 }
 
 static const struct probeargs *args_of(const struct bind *b, const struct attach_match *m)
 {
-	return remember(b, &b->memory->probeargs, m);
+	return remember(b, &b->cache->probeargs, m);
 }
 
 const struct probeargs *namedarg_all(const struct bind *b, const struct attach_match *m)
 {
-	if (!b->given->cheap_only || map_get_ptr(&b->memory->probeargs, m->probe))
+	if (!b->given->cheap_only || map_get_ptr(&b->cache->probeargs, m->probe))
 		return args_of(b, m);
 	m->file->bin.cheap_only = true;
-	const struct probeargs *pa = remember(b, &b->memory->cheap_args, m);
+	const struct probeargs *pa = remember(b, &b->cache->cheap_args, m);
 	m->file->bin.cheap_only = false;
 	return pa;
 }

@@ -18,14 +18,11 @@
  * that a probe does not have (with what it has), and for what probes or sites disagree about.
  */
 bool namedarg_resolve(const struct bind *b, struct attach_clause *c);
-/**
- * The argument that @name behind `args` means in a clause for which that went well, and its number;
- * NULL for none.
- */
+/** The argument of `args.NAME` in a clause that was bound, and its number; NULL: none. */
 const struct probearg *namedarg_find(const struct bind *b, const struct attach_clause *c,
 				     const struct token *name, unsigned *index);
 
-/** What a site's note says of its arguments. */
+/** The operands of a site's note. */
 struct operands {
 	struct sdtarg *v;
 	size_t n;

@@ -13,14 +13,14 @@
 #include "probe/funcargs.h"
 
 /** A place of the clause and what is around it. */
-struct spot {
+struct code_site {
 	struct dwsrc *src;
 	struct dwsite site;
 	struct argloc loc;
 	struct dwrows rows;
 	struct funcargs *params; // of the function; NULL: not known
 	bool is_call;		 // its entry, of which only the parameters are asked for
-	struct str asked;	 // the line that the script names; other lines may begin there, too
+	struct dwasked asked;	 // a line: other lines may begin there, too
 };
 
 static const char in_registers[] = "it is in registers, not in memory";
@@ -34,7 +34,7 @@ struct found {
 
 // --- where a variable is, and whether its value is there, too ---
 
-static unsigned line_at(const struct spot *s, uint64_t pc)
+static unsigned line_at(const struct code_site *s, uint64_t pc)
 {
 	unsigned line = 0;
 	for (size_t i = 0; i < s->rows.list.n && s->rows.list.v[i].pc <= pc; i++)
@@ -48,20 +48,44 @@ static bool is_parameter(const struct argloc_var *v)
 	return dwarf_tag(&die) == DW_TAG_formal_parameter;
 }
 
-static bool is_inlined(const struct spot *s)
+static size_t function_of(const struct code_site *s, const struct argloc_var *v)
 {
-	return s->site.n_inner < s->site.dies.n;
+	return dwsite_function_of(&s->site, v->block);
 }
 
-static bool is_same_file(const struct spot *s, const struct argloc_var *v)
+static bool is_inlined(const struct code_site *s, const struct argloc_var *v)
 {
-	Dwarf_Die die = v->die;
-	struct str own = dwsite_decl_file(s->src, &die);
-	return !own.n || str_eq(own, str_base(s->site.file));
+	return function_of(s, v) + 1 < s->site.dies.n;
+}
+
+/** The line of @v's own function that is executed at the address of @l: where code of others is in it, that of the call. */
+static unsigned line_for(const struct code_site *s, const struct argloc *l,
+			 const struct argloc_var *v)
+{
+	if (l->scope->pc != s->site.pc)
+		return line_at(s, l->scope->pc);
+	if (v->block < s->site.end)
+		return s->asked.line ? s->asked.line : s->site.line;
+	size_t inner = s->site.end - 1, i = inner;
+	while ((i = dwsite_function_of(&s->site, i + 1)) < function_of(s, v))
+		inner = i;
+	Dwarf_Die copy = s->site.dies.v[inner];
+	return dwsite_line_of(&copy, DW_AT_call_line);
+}
+
+/** Is @v declared in the file that this line of its function is in? */
+static bool is_same_file(const struct code_site *s, const struct argloc_var *v)
+{
+	Dwarf_Die die = v->die, function = s->site.dies.v[function_of(s, v)];
+	struct str own = dwsite_decl_file(s->src, &die),
+		   file = v->block >= s->site.end ? dwsite_decl_file(s->src, &function)
+			  : s->asked.line	  ? s->asked.name
+						  : str_base(s->site.file);
+	return !own.n || str_eq(own, file);
 }
 
 /** Is the first code of @line, as far as it goes on without another line, before @pc in the function? */
-static bool is_behind(const struct spot *s, unsigned line, uint64_t pc)
+static bool is_past(const struct code_site *s, unsigned line, uint64_t pc)
 {
 	bool has_begun = false;
 	for (size_t i = 0; i < s->rows.list.n && s->rows.list.v[i].pc <= pc; i++) {
@@ -73,38 +97,37 @@ static bool is_behind(const struct spot *s, unsigned line, uint64_t pc)
 	return false;
 }
 
-/** In optimized code what a line does can be anywhere: is more of @line, which @v begins with, at @pc or to come? */
-static bool has_more(const struct spot *s, const struct argloc_var *v, unsigned line, uint64_t pc)
+/** In optimized code what a line does can be anywhere: is more of the line that declares @v at @pc or to come? */
+static bool has_more(const struct code_site *s, const struct argloc_var *v, uint64_t pc)
 {
-	Dwarf_Die block = s->site.dies.v[v->block];
+	Dwarf_Die block = s->site.dies.v[v->block], die = v->die;
+	struct str file = dwsite_decl_file(s->src, &die);
 	size_t n = s->rows.list.n;
 	for (size_t i = 0; i < n; i++) {
 		const struct dwrow *r = &s->rows.list.v[i];
-		if (r->line == line && (i + 1 == n || r[1].pc > pc) &&
+		if (r->line == v->line && str_eq(r->file, file) && (i + 1 == n || r[1].pc > pc) &&
 		    dwarf_haspc(&block, r->pc - (s->site.pc - s->site.at)) > 0)
 			return true;
 	}
 	return false;
 }
 
-/** Is a parameter of a copy not yet what has been passed? Callers that are not optimized store that before it begins. */
-static bool is_unpassed(const struct spot *s, const struct argloc_var *v, unsigned line,
-			uint64_t pc)
+/** Has its function, in optimized code, not yet stored the parameter @v, which has one place in memory, at @pc? */
+static bool is_unpassed(const struct code_site *s, const struct argloc_var *v, uint64_t pc)
 {
 	Dwarf_Addr entry;
-	if (!s->rows.may_be_optimized || !is_inlined(s) || !is_parameter(v))
-		return false;
-	Dwarf_Die copy = s->site.dies.v[s->site.n_inner - 1];
-	return !is_behind(s, line, pc) ||
-	       (v->at.is_place && dwsite_entry(&copy, &entry) &&
-		has_more(s, v, line_at(s, entry + (s->site.pc - s->site.at)), pc));
+	Dwarf_Die function = s->site.dies.v[function_of(s, v)];
+	bool is_optimized = is_inlined(s, v) ? s->rows.may_be_optimized : s->rows.is_optimized;
+	return is_optimized && is_parameter(v) && v->at.is_place &&
+	       dwsite_entry(&function, &entry) && pc >= entry + (s->site.pc - s->site.at) &&
+	       pc < dwsite_stored_from(s->src, &s->site, &function);
 }
 
 /** Before the function has put its parameters where its code has them. */
-static const char *read_in_prologue(struct arena *a, const struct spot *s, const struct argloc *l,
-				    struct argloc_var *v)
+static const char *read_in_prologue(struct arena *a, const struct code_site *s,
+				    const struct argloc *l, struct argloc_var *v)
 {
-	bool is_passed = s->params && is_parameter(v) && !is_inlined(s);
+	bool is_passed = s->params && is_parameter(v) && !is_inlined(s, v);
 	const struct funcarg *param = is_passed ? funcargs_find(s->params, v->name) : NULL;
 	int reg = param && param->number >= 0
 		      ? funcargs_register(s->src->img->machine, param->number)
@@ -122,7 +145,7 @@ static const char *read_in_prologue(struct arena *a, const struct spot *s, const
 }
 
 /** A frame that is counted from a register that is not, or not yet, or no more the frame's. */
-static bool has_frame(const struct spot *s, const struct argloc *l)
+static bool has_frame(const struct code_site *s, const struct argloc *l)
 {
 	struct argloc body;
 	struct dwsite site;
@@ -135,27 +158,31 @@ static bool has_frame(const struct spot *s, const struct argloc *l)
 }
 
 /** A location that holds in all of its block, also where nothing has been stored yet. */
-static const char *why_not_stored(struct arena *a, const struct spot *s, const struct argloc *l,
-				  struct argloc_var *v)
+static const char *why_not_stored(struct arena *a, const struct code_site *s,
+				  const struct argloc *l, struct argloc_var *v)
 {
 	uint64_t pc = l->scope->pc;
-	unsigned line = line_at(s, pc);
+	unsigned line = line_for(s, l, v);
 	bool is_local = !is_parameter(v) && line && v->line && is_same_file(s, v);
+	bool is_around = v->block >= s->site.end; // another function is in this line
 	if (!s->rows.list.n)
 		return "there is no line table, which tells where it is stored";
 	if (pc >= s->rows.entry && pc < s->rows.body)
 		return read_in_prologue(a, s, l, v);
+	if (is_unpassed(s, v, pc))
+		return is_inlined(s, v) ? "the inlined function has not stored it yet"
+					: read_in_prologue(a, s, l, v);
 	if (is_local && line < v->line)
 		return arena_printf(a, "it is declared on line %u", v->line);
-	if (is_local && line == v->line && !is_behind(s, line, pc))
+	if (is_local && line == v->line && (is_around || !is_past(s, line, pc)))
 		return "it is declared there, and has no value yet";
-	if (is_local && s->rows.is_optimized && has_more(s, v, v->line, pc))
-		return "the line that declares it is not complete there";
-	return is_unpassed(s, v, line, pc) ? "the inlined function has not stored it yet" : NULL;
+	return is_local && s->rows.is_optimized && has_more(s, v, pc)
+		   ? "the line that declares it is not complete there"
+		   : NULL;
 }
 
 /** Why the value of @v is not where it is at the address of @l; NULL: it is there, as v->at has it. */
-static const char *why_not_at(struct arena *a, const struct spot *s, const struct argloc *l,
+static const char *why_not_at(struct arena *a, const struct code_site *s, const struct argloc *l,
 			      struct argloc_var *v)
 {
 	bool is_vague = false;
@@ -171,6 +198,10 @@ static const char *why_not_at(struct arena *a, const struct spot *s, const struc
 	const char *why = is_vague ? why_not_stored(a, s, l, v) : NULL;
 	if (why)
 		return why;
+	struct ctype *t = ctype_strip(ctype_as_pointer(a, v->type));
+	if (locexpr_takes_stack(&v->at, &l->frame, s->src->img->machine == EM_X86_64 ? 7 : 31,
+				v->part_size || (t && t->kind == CTYPE_POINTER)))
+		return "the debug information has its address on the stack for its value";
 	return (v->at.is_of_frame || (is_vague && v->at.is_place)) && !has_frame(s, l)
 		   ? "the frame of the function is not set up there"
 		   : NULL;
@@ -178,17 +209,67 @@ static const char *why_not_at(struct arena *a, const struct spot *s, const struc
 
 // --- finding it ---
 
-/** The innermost one of that name; of several in one block, as clang has it of catch clauses, none. */
-static bool find_local(struct spot *s, struct str name, struct found *ret)
+/** By the rules of the language: what is declared after a line is not in scope there. Of instructions blocks decide. */
+static bool is_later(const struct code_site *s, const struct argloc_var *v)
 {
-	const struct argloc_var *v = NULL;
-	for (size_t i = 0; i < s->loc.vars.n; i++) {
-		const struct argloc_var *one = &s->loc.vars.v[i];
-		if (!str_eq(one->name, name) || (s->is_call && !is_parameter(one)))
+	unsigned line = line_for(s, &s->loc, v);
+	return s->asked.how == DWASKED_LINE && !s->is_call && !is_parameter(v) && line &&
+	       v->line > line && is_same_file(s, v);
+}
+
+/** Is it declared below @scope, as it was written, before @line (0: anywhere), though nothing of it is left? */
+static bool is_forgotten(const struct code_site *s, struct dwwalk *w, Dwarf_Die *scope,
+			 struct str name, unsigned line, unsigned depth)
+{
+	for (Dwarf_Die die = {0};
+	     depth < DWSRC_MAX_DEPTH && dwsrc_next_child(s->src, w, scope, &die);) {
+		int tag = dwarf_tag(&die);
+		const char *z = dwarf_diename(&die);
+		if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && z &&
+		    str_eqz(name, z) && (!depth || dwsite_line_of(&die, DW_AT_decl_line) <= line))
+			return true;
+		if (tag == DW_TAG_lexical_block && is_forgotten(s, w, &die, name, line, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+/** The innermost one of that name in function @end - 1; of several in one block, as clang has it of catch clauses, none. */
+static const struct argloc_var *find_in(struct code_site *s, size_t end, struct str name,
+					struct found *ret)
+{
+	const struct argloc_var *v = NULL, *later = NULL;
+	vec_each(const struct argloc_var, one, &s->loc.vars) {
+		if (!str_eq(one->name, name) || (s->is_call && !is_parameter(one)) ||
+		    function_of(s, one) + 1 != end)
 			continue;
+		if (is_later(s, one)) {
+			later = later ? later : one;
+			continue;
+		}
 		if (v && one->block == v->block)
 			ret->why_not = "several variables of its block have that name";
 		v = v ? v : one;
+	}
+	return v ? v : later;
+}
+
+/** In the function that is meant, then in those around it. */
+static bool find_local(struct code_site *s, struct str name, struct found *ret)
+{
+	const struct argloc_var *v = NULL;
+	for (size_t end = s->site.end; !v && end;) {
+		Dwarf_Die origin = s->site.dies.v[end - 1];
+		struct dwwalk w = {0};
+		v = find_in(s, end, name, ret);
+		if (!v && dwsrc_follow(&origin, DW_AT_abstract_origin) &&
+		    is_forgotten(s, &w, &origin, name, s->asked.line ? s->asked.line : s->site.line,
+				 0)) {
+			*ret = (struct found){
+			    .var.name = name, .is_global = true, .why_not = "it is optimized out"};
+			return true;
+		}
+		end = end < s->site.dies.n ? dwsite_function_of(&s->site, end) + 1 : 0;
 	}
 	if (v)
 		ret->var = *v;
@@ -206,7 +287,7 @@ static bool find_symbol(struct img *img, const struct argloc_var *v, uint64_t *r
 }
 
 /** A global that the unit only declares is where the file's symbol is; the executable may have a copy of it. */
-static void place_global(const struct bind *b, struct spot *s, struct found *ret)
+static void place_global(const struct bind *b, struct code_site *s, struct found *ret)
 {
 	struct argloc_var *v = &ret->var;
 	Dwarf_Die die = v->die;
@@ -228,36 +309,13 @@ static void place_global(const struct bind *b, struct spot *s, struct found *ret
 	}
 }
 
-/** What the inlined function was written with, of which nothing is left here. */
-static bool is_forgotten(const struct spot *s, struct str name)
-{
-	struct dwwalk w = {0};
-	if (!s->site.n_inner)
-		return false;
-	Dwarf_Die origin = s->site.dies.v[s->site.n_inner - 1];
-	if (!dwsrc_follow(&origin, DW_AT_abstract_origin))
-		return false;
-	for (Dwarf_Die die = {0}; dwsrc_next_child(s->src, &w, &origin, &die);) {
-		int tag = dwarf_tag(&die);
-		const char *z = dwarf_diename(&die);
-		if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && z &&
-		    str_eqz(name, z))
-			return true;
-	}
-	return false;
-}
-
 /** False when there is none of that name. */
-static bool find_variable(const struct bind *b, struct spot *s, struct str name, struct found *ret)
+static bool find_variable(const struct bind *b, struct code_site *s, struct str name,
+			  struct found *ret)
 {
 	*ret = (struct found){0};
 	if (!find_local(s, name, ret)) {
 		*ret = (struct found){.is_global = true};
-		if (is_forgotten(s, name)) {
-			ret->var.name = name;
-			ret->why_not = "it is optimized out";
-			return true;
-		}
 		if (!argloc_find_global(&s->loc, name, &ret->var))
 			return false;
 		place_global(b, s, ret);
@@ -270,45 +328,60 @@ static bool find_variable(const struct bind *b, struct spot *s, struct str name,
 // --- what is said ---
 
 /** `main+0x1f (main.c:42)` */
-static struct str place_name(const struct bind *b, const struct spot *s, uint64_t pc)
+static struct str place_name(const struct bind *b, const struct code_site *s, uint64_t pc)
 {
 	const struct dwsite *site = &s->site;
 	Dwarf_Die function = site->dies.v[site->dies.n - 1];
-	const char *name = dwsrc_name(&function);
+	const char *name = dwsrc_name(&function), *symbol = dwsrc_symbol(&function);
+	bool is_hint = pc != site->pc; // which can be pasted into an attach point
+	uint64_t addr;
+	name = is_hint && symbol && *symbol ? symbol : name;
 	struct str text =
 	    str_printf(b->arena, "%s+0x%" PRIx64, name ? name : "?", pc - s->rows.entry);
+	if (is_hint &&
+	    (!img_find_function(s->src->img, str_from(name), &addr) || addr != s->rows.entry))
+		text = str_printf(b->arena, "0x%" PRIx64, pc);
 	unsigned line = line_at(s, pc);
 	if (!s->rows.list.n)
 		return str_printf(b->arena, "0x%" PRIx64, pc);
-	if (pc == s->site.pc && s->asked.n)
-		return str_printf(b->arena, STR_FMT " (" STR_FMT ")", STR_ARG(text),
-				  STR_ARG(s->asked));
+	if (pc == s->site.pc && s->asked.line)
+		return str_printf(b->arena, STR_FMT " (" STR_FMT ":%u)", STR_ARG(text),
+				  STR_ARG(s->asked.name), s->asked.line);
 	return line ? str_printf(b->arena, STR_FMT " (" STR_FMT ":%u)", STR_ARG(text),
 				 STR_ARG(site->file), line)
 		    : text;
 }
 
+/** Is the code at @pc of the function of @v itself? By its address the name means @v there. */
+static bool is_own_place(const struct code_site *s, uint64_t pc, const struct argloc_var *v)
+{
+	struct dwsite here;
+	return dwsite_at(s->src, pc, &here) &&
+	       here.dies.v[here.end - 1].addr == s->site.dies.v[function_of(s, v)].addr;
+}
+
 /** Rows nearest to the place, by lines, where the variable can be read; 0: none. */
-static uint64_t find_nearest(const struct bind *b, const struct spot *s, const struct found *f)
+static uint64_t find_nearest(const struct bind *b, const struct code_site *s, const struct found *f)
 {
 	enum { MOST = 4096 };
 	uint64_t best = 0;
-	unsigned line = line_at(s, s->site.pc), distance = UINT_MAX;
+	unsigned line = line_for(s, &s->loc, &f->var), distance = UINT_MAX;
 	if (f->is_global || !f->var.name.n)
 		return 0;
-	Dwarf_Die block = s->site.dies.v[f->var.block];
+	Dwarf_Die block = s->site.dies.v[f->var.block], die = f->var.die;
+	struct str file = dwsite_decl_file(s->src, &die);
 	for (size_t i = 0; i < s->rows.list.n && i < MOST; i++) {
 		const struct dwrow *r = &s->rows.list.v[i];
 		unsigned far = r->line > line ? r->line - line : line - r->line;
 		struct argloc l;
 		struct dwsite site;
-		if (far >= distance || !r->line ||
+		if (far >= distance || !r->line || (file.n && !str_eq(r->file, file)) ||
 		    dwarf_haspc(&block, r->pc - (s->site.pc - s->site.at)) <= 0)
 			continue;
 		argloc_move(&s->loc, r->pc, &site, &l);
 		struct argloc_var v = f->var;
 		argloc_locate(&l, &v);
-		if (why_not_at(b->arena, s, &l, &v))
+		if (why_not_at(b->arena, s, &l, &v) || !is_own_place(s, r->pc, &f->var))
 			continue;
 		best = r->pc;
 		distance = far;
@@ -316,8 +389,8 @@ static uint64_t find_nearest(const struct bind *b, const struct spot *s, const s
 	return best;
 }
 
-static bool report_unreadable(const struct bind *b, const struct token *use, const struct spot *s,
-			      const struct found *f, const char *why)
+static bool report_unreadable(const struct bind *b, const struct token *use,
+			      const struct code_site *s, const struct found *f, const char *why)
 {
 	uint64_t near = find_nearest(b, s, f);
 	if (s->is_call)
@@ -339,7 +412,7 @@ static bool report_unreadable(const struct bind *b, const struct token *use, con
 }
 
 /** What could be read there instead. */
-static bool report_unknown(const struct bind *b, const struct token *use, const struct spot *s)
+static bool report_unknown(const struct bind *b, const struct token *use, const struct code_site *s)
 {
 	enum { MOST = 24 };
 	struct str near = {0}, list = {0};
@@ -395,7 +468,7 @@ static const char *why_not_type(struct ctype *t, const struct locexpr *e, bool *
  * A struct in registers is read member by member: @n becomes the `x.m` that its use goes on to, @f the place of that
  * member, and @ret its type.
  */
-static void take_member(const struct bind *b, struct spot *s, struct found *f,
+static void take_member(const struct bind *b, struct code_site *s, struct found *f,
 			const struct node **n, struct ctype **ret)
 {
 	struct ctype_place p = {.type = f->var.type};
@@ -429,7 +502,7 @@ static void take_member(const struct bind *b, struct spot *s, struct found *f,
 	f->why_not = why_not_at(b->arena, s, &s->loc, &f->var);
 }
 
-static struct namedvar make(const struct bind *b, const struct spot *s, struct ctype *t,
+static struct namedvar make(const struct bind *b, const struct code_site *s, struct ctype *t,
 			    const struct argloc_var *v, bool is_memory)
 {
 	uint64_t size = 0;
@@ -443,7 +516,7 @@ static struct namedvar make(const struct bind *b, const struct spot *s, struct c
 }
 
 static bool report_differing(const struct bind *b, const struct token *use,
-			     const struct spot *spots, size_t i, const char *what)
+			     const struct code_site *spots, size_t i, const char *what)
 {
 	diag_error(b->diag, tok_at(use),
 		   "variable " STR_FMT " %s at different addresses of this clause: " STR_FMT
@@ -453,7 +526,7 @@ static bool report_differing(const struct bind *b, const struct token *use,
 	return diag_note(b->diag, NULL, "write a clause for each");
 }
 
-static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *spots,
+static bool resolve(const struct bind *b, struct attach_clause *c, struct code_site *spots,
 		    const struct node *named)
 {
 	const struct token *use = named->name;
@@ -493,17 +566,14 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct spot *
 }
 
 static bool look_around(struct arena *a, const struct context_place *p, bool is_call,
-			struct spot *ret)
+			struct code_site *ret)
 {
-	*ret = (struct spot){.src = p->src, .is_call = is_call, .asked = p->line};
-	if (!dwsrc_open(p->src) || !dwsite_at(p->src, p->addr, &ret->site) || !ret->site.n_inner)
+	struct dwasked entry = {.how = DWASKED_ENTRY};
+	*ret = (struct code_site){.src = p->src, .is_call = is_call, .asked = p->asked};
+	if (!dwsrc_open(p->src) || !dwsite_at(p->src, p->addr, &ret->site))
 		return false;
-	if (is_call) { // also where it begins with code of a function that is inlined
-		ret->site.dies.v[0] = ret->site.dies.v[ret->site.dies.n - 1];
-		ret->site.dies.n = ret->site.n_inner = 1;
-		ret->site.function = str_from(dwsrc_name(&ret->site.dies.v[0]));
-	}
-	argloc_init(&ret->loc, p->src, &ret->site);
+	dwsite_choose(p->src, &ret->site, is_call ? &entry : &p->asked);
+	argloc_init(&ret->loc, p->src, &ret->site, !is_call);
 	dwsite_rows(p->src, &ret->site, &ret->rows);
 	struct funcargs *f = arena_new(a, struct funcargs);
 	ret->params = funcargs_read(p->src, ret->rows.entry, f) ? f : NULL;
@@ -534,7 +604,7 @@ static bool resolve_all(const struct bind *b, struct attach_clause *c, struct no
 		return true;
 	if (c->has_unplaced || !c->near.places.n)
 		return report_no_places(b, NULL, uses[0]->name);
-	struct spot *spots = arena_array(b->arena, struct spot, c->near.places.n);
+	struct code_site *spots = arena_array(b->arena, struct code_site, c->near.places.n);
 	for (size_t i = 0; i < c->near.places.n; i++)
 		if (!look_around(b->arena, &c->near.places.v[i], is_call, &spots[i]))
 			return report_no_places(b, &c->near.places.v[i], uses[0]->name);
@@ -551,7 +621,7 @@ bool namedvar_resolve(const struct bind *b, struct attach_clause *c)
 
 bool namedvar_is_passed(struct arena *a, struct dwsrc *src, uint64_t addr, struct str name)
 {
-	struct spot s;
+	struct code_site s;
 	struct found f = {0};
 	bool is_memory;
 	return look_around(a, &(struct context_place){.src = src, .addr = addr}, true, &s) &&

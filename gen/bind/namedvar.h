@@ -1,18 +1,18 @@
 /**
  * namedvar - variables of the program by name where a clause has its places in the code: `vars.total`.
  *
- * A clause of usdt probes or uprobes stops at instructions, and what a debugger would show of a variable there
- * the debug information tells: which register or memory it is in at that address (probe/argloc.h). Parameters,
+ * A clause of usdt probes or uprobes stops at instructions, and the debug information has the location of
+ * each variable at that address, as a debugger shows it: a register or memory (probe/argloc.h). Parameters,
  * locals of the blocks around the address, innermost first, `this`, statics, and globals of the unit can be
- * read, by text that reg() begins with:
+ * read, by text that begins with reg():
  *
  *	vars.total	(int64)(int32)*(uint32 *)(reg("bp") - 20)
  *	vars.ctx	reg("bx")
  *
- * A value that is not there yet, or no more, is never read: at the entry of a function parameters are read
- * by the calling convention, and locals of code that is not optimized only behind their declaration. Elsewhere
- * it is an error that says where the variable can be read. All places of the clause must have it, with one
- * type; where they have it in different locations the text asks for the address of the probe.
+ * A value that does not exist yet, or no more, is never read: at the entry of a function parameters are
+ * read by the calling convention, and locals of code that is not optimized only after their declaration.
+ * Elsewhere it is an error, with the places where the variable can be read. All places of the clause must
+ * have it, with one type; if their locations differ, the text tests the address of the probe.
  */
 #ifndef BIND_NAMEDVAR_H
 #define BIND_NAMEDVAR_H

@@ -41,14 +41,6 @@ static const struct use *find_dead(const struct deadmap *m, const struct node *n
 					: NULL;
 }
 
-/** Would the map have held text? What is never set reads as "" then, else as 0. */
-static bool is_text(const struct use *use)
-{
-	return use->value &&
-	       (use->value->kind == NODE_STRING ||
-		(use->value->name && vocabulary_word(use->value->name->text)->gives == GIVES_TEXT));
-}
-
 /** A statement that is about nothing but such a map. */
 static bool is_about(const struct deadmap *m, const struct node *n)
 {
@@ -63,7 +55,12 @@ static void rewrite(const struct deadmap *dead, struct node *clause)
 {
 	for (struct node *n = clause; n; n = node_next(clause, n)) {
 		const struct use *set = find_dead(dead, n);
-		bool text = set && is_text(set);
+		// What is never set reads as "" where the map would have held text, else as 0.
+		const struct node *value = set ? set->value : NULL;
+		bool text =
+		    value &&
+		    (value->kind == NODE_STRING ||
+		     (value->name && vocabulary_word(value->name->text)->gives == GIVES_TEXT));
 		if (is_about(dead, n))
 			change_remove(n, n->first, n->last);
 		else if (set)
@@ -74,10 +71,7 @@ static void rewrite(const struct deadmap *dead, struct node *clause)
 
 // --- what is left out
 
-/**
- * The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; the token behind it
- * in @end.
- */
+/** The name that starts at @t, whose tokens (`nvmf_` `*`) have no blank between; *@end: the token after it. */
 static struct str take_name(const struct bind *b, const struct token *t, const struct token **end)
 {
 	struct str name = t->text;
@@ -144,8 +138,8 @@ bool optional_covers(const struct bind *b, const struct script_attach *at, struc
 }
 
 /**
- * Takes an attach point out with a comma: that before it when there is one that stays, else that
- * behind it.
+ * Removes an attach point with a comma: the one before it if an attach point stays there, else the one
+ * after it.
  */
 static void drop_attach(const struct script_attach *before, struct node *n)
 {

@@ -1,14 +1,13 @@
 /**
  * optional - probes that a script can do without.
  *
- * `#pragma optional` covers every attach point in the file where it stands, `#pragma optional
- * NAME...` those of that probe or function name (a pattern with * and ? fits too), and
- * `config = { missing_probes = "warn" }` all. When the target has no such probe, or this bpftrace
- * cannot attach to it, the attach point is taken out, and with the last one its clause; one note
- * names all that was left out, except those of `#pragma optional -q NAME...`, which only some
- * releases of the program have, and of "ignore". What other clauses say about maps that only such a
- * clause sets goes, too. A script of which nothing of the target is left is an error: it would wait
- * for ever.
+ * `#pragma optional` covers every attach point in its file, `#pragma optional NAME...` those of that probe
+ * or function name (a pattern with * and ? fits too), and `config = { missing_probes = "warn" }` all. When
+ * the target has no such probe, or this bpftrace cannot attach to it, the attach point is removed, and with
+ * the last one its clause; one note names all that was left out, except those of `#pragma optional -q
+ * NAME...`, which only some releases of the program have, and of "ignore". Statements of other clauses
+ * about maps that only such a clause sets are removed, too. A script of which nothing of the target is left
+ * is an error: it would wait for ever.
  *
  *	if (!found && optional_covers(b, at))
  *		at->absent = true;

@@ -63,9 +63,22 @@ static bool is_quotable(struct arena *a, struct str path)
 	return !str_has(path, ":\\*[?") && str_eq(path, str_printable(a, path));
 }
 
+/** libc is libc.so.6 or libc-2.31.so, and a name with a dot is that of a file. */
+static bool is_library(struct str path, struct str name)
+{
+	struct str base = str_base(path);
+	if (str_find(name, '/') < name.n || !str_has_prefix(name, STR("lib")))
+		return false;
+	if (str_find(name, '.') < name.n)
+		return str_eq(base, name);
+	return str_take(&base, name) &&
+	       (str_has_prefix(base, STR(".so")) ||
+		(base.n > 1 && base.p[0] == '-' && base.p[1] >= '0' && base.p[1] <= '9'));
+}
+
 bool path_means(const struct targetfile *tf, struct str path)
 {
-	if (str_eqz(path, "__EXE__"))
+	if (str_eqz(path, "__EXE__") || (tf->mapped && is_library(tf->path, path)))
 		return !tf->is_named;
 	// The script may name the file by any of its paths: what counts is the inode.
 	const struct proc_file *f = tf->mapped;

@@ -21,8 +21,8 @@ bool path_stat(struct str path, struct stat *ret);
  */
 bool path_search(const struct bind *b, const struct token *at, struct str *path);
 /**
- * Is @tf one of the files that @path (a field of an attach point) means: all for __EXE__, else the mapped
- * file of that name?
+ * Is @tf one of the files that @path (a field of an attach point) means: all for __EXE__, the mapped library for
+ * its short name, as libc or libc.so.6, else the mapped file of that name?
  */
 bool path_means(const struct targetfile *tf, struct str path);
 /**

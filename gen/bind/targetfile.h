@@ -50,7 +50,7 @@ void targetfiles_note_skips(struct targetfiles *s);
 
 /** The file opened, or NULL when it cannot be read (reported once, as a warning for a library). */
 struct img *targetfile_open(struct targetfiles *s, struct targetfile *tf);
-/** The first file behind @before (NULL: of all) that has a function called @name, at *@addr; NULL: none. */
+/** The first file after @before (NULL: of all) that has a function called @name, at *@addr; NULL: none. */
 struct targetfile *targetfile_with(struct targetfiles *s, struct str name,
 				   struct targetfile *before, uint64_t *addr);
 /** Its probes; empty when there are none or they cannot be read. */

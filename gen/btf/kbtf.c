@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/vec.h"
-#include "elf/img.h"
 
-enum { MAX_DEPTH = 64 };
+enum { MAX_DEPTH = 64, MAX_NAMES = 16 << 20 };
 
 /** A typenote has this in front of the name of a class or a scoped enum, which BTF has not. */
 #define CLASS "class "
@@ -30,8 +28,9 @@ struct kbtf {
 	unsigned n_compared; /**< searches that compare types at this moment */
 	struct map warned;   /**< names that have several definitions, said */
 	struct map enumerators;
-	bool has_enumerators; // they were listed
-	struct map tags;      /**< of structs, unions and enums, once somebody asked */
+	bool has_enumerators, has_typedefs; // they were listed
+	struct map tags;     /**< of structs, unions and enums, once somebody asked */
+	struct map typedefs; /**< name -> kbtf_types, once somebody asked */
 };
 
 static bool complete(struct ctype_loader *loader, struct ctype *t);
@@ -43,10 +42,7 @@ static int be_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
-/**
- * Section .BTF of an ELF file, read by us: libbpf believes what the file says of it. False after an
- * error.
- */
+/** Section .BTF of an ELF file, read by btgen: libbpf trusts the file. False after an error. */
 static bool parse_elf(struct arena *a, struct diag *d, const char *path, struct btf *base,
 		      struct btf **ret)
 {
@@ -117,16 +113,6 @@ bool kbtf_open_split(struct kbtf *base, const char *path, struct kbtf **ret)
 	return open_file(base->arena, base->diag, path, base->btf, ret);
 }
 
-struct kbtf *kbtf_open_bytes(struct arena *a, struct diag *d, struct str file, struct str bytes)
-{
-	libbpf_set_print(be_quiet);
-	struct btf *btf = bytes.n <= UINT32_MAX ? btf__new(bytes.p, (uint32_t)bytes.n) : NULL;
-	if (!btf)
-		return NULL;
-	btf__set_pointer_size(btf, 8);
-	return new_source(a, d, file, btf);
-}
-
 /** Offset of the name of enumerator @i. */
 static uint32_t enumerator_at(const struct btf_type *bt, unsigned i)
 {
@@ -134,7 +120,7 @@ static uint32_t enumerator_at(const struct btf_type *bt, unsigned i)
 }
 
 /** Takes the name at @off off *@left; false when it is longer. */
-static bool take_name(struct kbtf *k, uint32_t off, size_t *left)
+static bool spend_name(struct kbtf *k, uint32_t off, size_t *left)
 {
 	const char *z = btf__name_by_offset(k->btf, off);
 	size_t n = z ? strnlen(z, *left + 1) : 0;
@@ -144,17 +130,55 @@ static bool take_name(struct kbtf *k, uint32_t off, size_t *left)
 	return true;
 }
 
-bool kbtf_names_fit(struct kbtf *k, size_t max)
+/** The names of all types and enumerators together. In corrupt BTF any number of them may share a long one. */
+static bool names_fit(struct kbtf *k, size_t max)
 {
 	for (uint32_t id = 1; id < k->n_types; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
-		if (!bt || !take_name(k, bt->name_off, &max))
+		if (!bt || !spend_name(k, bt->name_off, &max))
 			return false;
 		for (unsigned i = 0; btf_is_any_enum(bt) && i < btf_vlen(bt); i++)
-			if (!take_name(k, enumerator_at(bt, i), &max))
+			if (!spend_name(k, enumerator_at(bt, i), &max))
 				return false;
 	}
 	return true;
+}
+
+struct kbtf *kbtf_open_bytes(struct img *img, struct str bytes)
+{
+	libbpf_set_print(be_quiet);
+	struct btf *btf = bytes.n <= UINT32_MAX ? btf__new(bytes.p, (uint32_t)bytes.n) : NULL;
+	if (!btf)
+		return NULL;
+	btf__set_pointer_size(btf, 8);
+	struct kbtf *k = new_source(img->arena, img->diag, img->display_path, btf);
+	if (names_fit(k, MAX_NAMES))
+		return k;
+	kbtf_close(k);
+	return NULL;
+}
+
+/** Where types and names end, which follow the header. */
+static uint64_t end_of_unit(struct str bytes, bool big)
+{
+	struct reader r;
+	reader_init(&r, bytes.p, bytes.n, big);
+	reader_skip(&r, offsetof(struct btf_header, hdr_len));
+	uint64_t header = reader_u32(&r), end = 0;
+	for (int i = 0; i < 2; i++) {
+		uint64_t off = reader_u32(&r), len = reader_u32(&r);
+		end = off + len > end ? off + len : end;
+	}
+	return header + end;
+}
+
+struct kbtf *kbtf_open_program(struct img *img)
+{
+	struct img_section s;
+	if (!img->is64 || !img_find_section(img, ".BTF", &s) ||
+	    end_of_unit(s.data, img->big) != s.data.n)
+		return NULL;
+	return kbtf_open_bytes(img, s.data);
 }
 
 void kbtf_close(struct kbtf *k)
@@ -176,22 +200,6 @@ static uint32_t id_of(const struct ctype *t)
 // --- one BTF type into one ctype
 
 static struct ctype *load(struct kbtf *k, uint32_t id);
-
-static void load_int(const struct btf_type *bt, struct ctype *t)
-{
-	unsigned encoding = btf_int_encoding(bt);
-	t->kind = encoding & BTF_INT_BOOL && t->size == 1 ? CTYPE_BOOL : CTYPE_INT;
-	t->is_signed = encoding & BTF_INT_SIGNED;
-	t->is_char = t->size == 1 && str_eq(t->name, STR("char"));
-}
-
-static void load_array(struct kbtf *k, const struct btf_type *bt, struct ctype *t)
-{
-	t->kind = CTYPE_ARRAY;
-	t->of = load(k, btf_array(bt)->type);
-	t->has_count = true; // BTF has [0] for arrays without a length
-	t->count = btf_array(bt)->nelems;
-}
 
 static void set_size(struct ctype *t, uint64_t size)
 {
@@ -222,8 +230,7 @@ static void load_named(struct kbtf *k, const struct btf_type *bt, struct ctype *
 		return;
 	t->is_scoped = is_class;
 	t->is_signed = btf_kflag(bt);
-	// Before LLVM 15 and pahole 1.24 the flag was never set: a negative value shows the sign,
-	// too.
+	// Before LLVM 15 and pahole 1.24 the flag was never set: a negative value shows the sign, too.
 	if (kind == BTF_KIND_ENUM && bt->size == 4)
 		for (unsigned i = 0; i < btf_vlen(bt); i++)
 			t->is_signed |= btf_enum(bt)[i].val < 0;
@@ -234,7 +241,10 @@ static void load_kind(struct kbtf *k, const struct btf_type *bt, struct ctype *t
 	switch (btf_kind(bt)) {
 	case BTF_KIND_INT:
 		set_size(t, bt->size);
-		load_int(bt, t);
+		t->kind =
+		    btf_int_encoding(bt) & BTF_INT_BOOL && t->size == 1 ? CTYPE_BOOL : CTYPE_INT;
+		t->is_signed = btf_int_encoding(bt) & BTF_INT_SIGNED;
+		t->is_char = t->size == 1 && str_eq(t->name, STR("char"));
 		return;
 	case BTF_KIND_FLOAT:
 		t->kind = CTYPE_FLOAT;
@@ -248,7 +258,10 @@ static void load_kind(struct kbtf *k, const struct btf_type *bt, struct ctype *t
 		load_named(k, bt, t);
 		return;
 	case BTF_KIND_ARRAY:
-		load_array(k, bt, t);
+		t->kind = CTYPE_ARRAY;
+		t->of = load(k, btf_array(bt)->type);
+		t->has_count = true; // BTF has [0] for arrays without a length
+		t->count = btf_array(bt)->nelems;
 		return;
 	case BTF_KIND_PTR:
 		t->kind = CTYPE_POINTER;
@@ -346,7 +359,8 @@ static void report_difference(struct kbtf *k, struct str name, const struct ctyp
 }
 
 /** @first, or @t when there is none yet; false once nothing can be learnt from others. */
-static bool take_definition(struct kbtf *k, struct str name, struct ctype *t, struct ctype **first)
+static bool compare_definition(struct kbtf *k, struct str name, struct ctype *t,
+			       struct ctype **first)
 {
 	// A type may be asked for while others are compared; in corrupt BTF without end.
 	bool compares = k->n_compared < MAX_DEPTH;
@@ -362,7 +376,7 @@ static bool take_definition(struct kbtf *k, struct str name, struct ctype *t, st
 	return same;
 }
 
-/** What the name of a definition stands for; 0: it is none. */
+/** The kind of a definition; 0: it is none. */
 static unsigned kind_of(const struct btf_type *bt)
 {
 	switch (btf_kind(bt)) {
@@ -411,7 +425,7 @@ static struct ctype *find_by_kind(struct kbtf *k, const struct namequery *q, uns
 	for (uint32_t id = 1; id < k->n_types; id++) {
 		const struct btf_type *bt = btf__type_by_id(k->btf, id);
 		if (bt && kind_of(bt) & kinds && has_name(k, bt, q) &&
-		    !take_definition(k, q->parts[q->n_parts - 1], load(k, id), &first))
+		    !compare_definition(k, q->parts[q->n_parts - 1], load(k, id), &first))
 			break;
 	}
 	return first;
@@ -559,6 +573,24 @@ bool kbtf_function(struct kbtf *k, uint32_t id, size_t max, struct kbtf_function
 		ret->params[i].type = load(k, btf_params(proto)[i].type);
 	}
 	return true;
+}
+
+const kbtf_types *kbtf_typedefs(struct kbtf *k, struct str name)
+{
+	// Asked for each argument of a program's probes.
+	for (uint32_t id = 1; id < k->n_types && !k->has_typedefs; id++) {
+		const struct btf_type *bt = btf__type_by_id(k->btf, id);
+		if (!bt || !btf_is_typedef(bt))
+			continue;
+		struct str key = name_at(k, bt->name_off);
+		kbtf_types *same = map_get(&k->typedefs, key);
+		if (!same)
+			map_put(k->arena, &k->typedefs, key,
+				same = arena_new(k->arena, kbtf_types));
+		vec_push(k->arena, same, load(k, id));
+	}
+	k->has_typedefs = true;
+	return map_get(&k->typedefs, name);
 }
 
 bool kbtf_has_tag(struct kbtf *k, struct str tag)

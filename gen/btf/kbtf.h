@@ -8,7 +8,9 @@
 #define BTF_KBTF_H
 
 #include "base/diag.h"
+#include "base/vec.h"
 #include "ctype/source.h"
+#include "elf/img.h"
 
 struct kbtf;
 
@@ -22,15 +24,15 @@ bool kbtf_open(struct arena *a, struct diag *d, const char *path, struct kbtf **
 /** A module's BTF (/sys/kernel/btf/NAME), whose types go on from those of @base. */
 bool kbtf_open_split(struct kbtf *base, const char *path, struct kbtf **ret);
 /**
- * The same for raw BTF in memory, which @file has somewhere, of a 64-bit program. NULL, without a
- * message, when it is none.
+ * The same for raw BTF in memory, which @img has somewhere, of a 64-bit program. NULL, without a
+ * message, when it is none, or corrupt.
  */
-struct kbtf *kbtf_open_bytes(struct arena *a, struct diag *d, struct str file, struct str bytes);
+struct kbtf *kbtf_open_bytes(struct img *img, struct str bytes);
 /**
- * The names of all types and enumerators have at most @max bytes. In damaged BTF any number of them
- * may share a long one.
+ * Section .BTF of a program, as `pahole -J` writes it after linking; NULL, without a message, when there is none. That of
+ * `gcc -gbtf` has the units one after the other, of which libbpf would read the first: it counts as none.
  */
-bool kbtf_names_fit(struct kbtf *k, size_t max);
+struct kbtf *kbtf_open_program(struct img *img);
 void kbtf_close(struct kbtf *k);
 /** As a source of types; owned by @k. */
 struct type_source *kbtf_source(struct kbtf *k);
@@ -43,6 +45,9 @@ struct kbtf_function {
 
 /** Function number @id; false, without a message, when that is none, or has more than @max parameters. */
 bool kbtf_function(struct kbtf *k, uint32_t id, size_t max, struct kbtf_function *ret);
+typedef VEC(struct ctype *) kbtf_types;
+/** The typedefs of that name, or NULL: one for each that differs. */
+const kbtf_types *kbtf_typedefs(struct kbtf *k, struct str name);
 /** The kernel has a struct, union or enum of this tag: a script's own must be renamed. */
 bool kbtf_has_tag(struct kbtf *k, struct str tag);
 /** The kernel has an enumerator of this name. */

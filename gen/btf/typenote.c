@@ -9,8 +9,6 @@ enum { NOTE_TYPES = 4 };
 /** Probes of one address: of functions that a linker folded. A damaged note may have any number. */
 enum { MAX_AT_ONE = 64 };
 
-enum { MAX_NAMES = 16 << 20 };
-
 struct site {
 	uint64_t pc;
 	uint32_t function; /**< BTF's number of what has its name and arguments */
@@ -45,13 +43,9 @@ static struct typenote *read_note(struct img *img, struct str desc)
 	if (!read_sites(note, &r))
 		return NULL;
 	struct str btf = str_from_offset(desc, reader_offset(&r));
-	note->types = kbtf_open_bytes(img->arena, img->diag, img->display_path, btf);
+	note->types = kbtf_open_bytes(img, btf);
 	if (!note->types)
 		return NULL;
-	if (!kbtf_names_fit(note->types, MAX_NAMES)) {
-		kbtf_close(note->types);
-		return NULL;
-	}
 	kbtf_source(note->types)->is_rest = true;
 	return note;
 }

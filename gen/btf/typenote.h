@@ -1,10 +1,10 @@
 /**
  * typenote - the types of probes' arguments, kept in the program itself: .note.btgen.types.
  *
- * `btgen embed` of 0.1 wrote it out of the debug information, and it stays after strip: BTF, which
- * names enumerators and has no members of structs, and for each site the function prototype that says
- * what its arguments are. Nothing writes it any more; it is read until 0.3. Format: docs/usdt-notes.md.
- * A note that does not hold together is skipped in silence, as if it were not there.
+ * `btgen embed` of 0.1 wrote it out of the debug information, and it stays after strip: BTF, which names
+ * enumerators and has no members of structs, and for each site a function prototype with the types of its
+ * arguments. Nothing writes it any more; it is read until 0.3. Format: docs/usdt-notes.md. A malformed note
+ * is skipped in silence, as if it did not exist.
  *
  *	struct typenote *note = typenote_read(img);	// binary.h does it once
  *	if (note && typenote_find(note, site->pc, probe->provider, probe->name, &args, &n_args))

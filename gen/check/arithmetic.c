@@ -5,8 +5,8 @@
 #include <string.h>
 
 /**
- * A number that somebody compares a double with: the bits of all but the least ones are larger, and
- * so is what is meant as bits. 0 has none in either form, which == and != may ask for.
+ * Is it a number meant as a double's value, not its bits? The bits of all doubles but the smallest are
+ * larger. 0 is the same in both forms, which == and != may compare with.
  */
 static bool is_small_number(struct checker *k, struct node *n, uint64_t size, bool is_equality)
 {
@@ -94,8 +94,8 @@ static const struct ctype_value *find_lost(struct ctype *of, const struct ctype 
 }
 
 /**
- * A cast that somebody wrote is meant in most cases: what is said is that an address loses its
- * upper half, and which name of an enum has no room. Neither where bits are picked on purpose.
+ * A cast is intended in most cases: report only that an address loses its upper half, and which name of an
+ * enum does not fit. Neither where bits are picked on purpose.
  */
 static void check_cast_down(struct checker *k, struct node *n)
 {

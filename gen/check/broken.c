@@ -24,19 +24,11 @@ static void check_tuples(struct checker *k, const struct node *n)
 			DIALECT_ARG(v));
 }
 
-static bool fires_for(const struct attach_clause *c, bool (*is)(const struct provider *p))
+static bool fires_in_program(const struct attach_clause *c, bool at_returns)
 {
-	return vec_any(const struct script_attach, at, &c->clause->attach, is(at->provider));
-}
-
-static bool is_of_program(const struct provider *p)
-{
-	return p->whose == OF_FILE;
-}
-
-static bool is_return(const struct provider *p)
-{
-	return p->whose == OF_FILE && p->place == PLACE_RETURN;
+	return vec_any(const struct script_attach, at, &c->clause->attach,
+		       at->provider->whose == OF_FILE &&
+			   (!at_returns || at->provider->place == PLACE_RETURN));
 }
 
 static void check_find(struct checker *k, const struct node *n)
@@ -44,7 +36,7 @@ static void check_find(struct checker *k, const struct node *n)
 	unsigned v = k->b->given->version;
 	if (!node_is(n, NODE_CALL, "find") || !dialect_finds_nothing(v) ||
 	    script_has_function(&k->b->found.script, n->name->text) ||
-	    !fires_for(k->clause, is_of_program))
+	    !fires_in_program(k->clause, false))
 		return;
 	check_report_at(k, n->first, "version", DIAG_ERROR,
 			"find() of bpftrace " DIALECT_FMT
@@ -52,11 +44,40 @@ static void check_find(struct checker *k, const struct node *n)
 			DIALECT_ARG(v));
 }
 
+/** strlen(args.name) */
+static void check_text_pointer(struct checker *k, const struct node *n)
+{
+	static const char *const words[] = {"strlen", "strcap", "strstr", NULL};
+	unsigned v = k->b->given->version;
+	if (n->kind != NODE_CALL || !str_is_any(n->name->text, words) ||
+	    !dialect_reads_kernel_texts(v) ||
+	    script_has_function(&k->b->found.script, n->name->text))
+		return;
+	for (const struct node *arg = n->child; arg; arg = arg->next) {
+		const struct ctype *t = arg->expr ? ctype_strip(arg->expr->type) : NULL;
+		if (t && t->kind == CTYPE_POINTER)
+			check_report(k, arg, "version", DIAG_ERROR,
+				     STR_FMT "() of bpftrace " DIALECT_FMT
+					     " reads a pointer as one of the kernel's: use str()",
+				     STR_ARG(n->name->text), DIALECT_ARG(v));
+	}
+}
+
+static void check_unwatch(struct checker *k, const struct node *n)
+{
+	unsigned v = k->b->given->version;
+	if (node_is(n, NODE_CALL, "unwatch") && dialect_dies_of_unwatch(v) &&
+	    !script_has_function(&k->b->found.script, n->name->text))
+		check_report_at(k, n->first, "version", DIAG_ERROR,
+				"unwatch() ends bpftrace " DIALECT_FMT " by a signal",
+				DIALECT_ARG(v));
+}
+
 static void check_func(struct checker *k, const struct node *n)
 {
 	unsigned v = k->b->given->version;
 	if (!node_is(n, NODE_NAME, "func") || n->is_changed || !dialect_names_caller(v) ||
-	    !fires_for(k->clause, is_return))
+	    !fires_in_program(k->clause, true))
 		return;
 	check_report_at(k, n->first, "version", DIAG_ERROR,
 			"func of a uretprobe is the calling function in bpftrace " DIALECT_FMT
@@ -72,8 +93,10 @@ static void check_lhist(struct checker *k, const struct node *n)
 	size_t i = 0;
 	if (!node_is(n, NODE_CALL, "lhist") || !dialect_cuts_last_interval(v) || !n->child)
 		return;
-	for (const struct node *arg = n->child->next; arg && i < 3; arg = arg->next)
-		if (!check_constant(k, arg, &c[i++]) || c[i - 1].is_negative)
+	for (const struct node *arg = n->child->next; arg && i < 3; arg = arg->next, i++)
+		if (node_fold(arg, NODE_FOLDS, &c[i].bits))
+			c[i].is_negative = false;
+		else if (!check_constant(k, arg, &c[i]) || c[i].is_negative)
 			return;
 	if (i < 3 || !c[2].bits || c[1].bits <= c[0].bits)
 		return;
@@ -83,6 +106,66 @@ static void check_lhist(struct checker *k, const struct node *n)
 				"bpftrace " DIALECT_FMT " shows values from %" PRIu64 " to %" PRIu64
 				" as [%" PRIu64 ", ...): make the range a multiple of the step",
 				DIALECT_ARG(v), c[1].bits - rest, c[1].bits - 1, c[1].bits);
+}
+
+/** ("text", macaddr(p)) */
+static void check_macaddr_in_tuple(struct checker *k, const struct node *n)
+{
+	unsigned v = k->b->given->version;
+	const struct node *mac = NULL;
+	bool has_number = false;
+	for (const struct node *c = n->child; c; c = c->next) {
+		has_number |= c->expr && c->expr->kind == EXPR_NUMBER;
+		if (node_is(node_ungrouped(c), NODE_CALL, "macaddr"))
+			mac = c;
+	}
+	if (n->kind == NODE_TUPLE && mac && !has_number && dialect_aborts_on_macaddr_in_tuple(v))
+		check_report(
+		    k, mac, "version", DIAG_ERROR,
+		    "bpftrace " DIALECT_FMT
+		    " aborts on a tuple of macaddr() and strings alone: add a number to it",
+		    DIALECT_ARG(v));
+}
+
+/** buf(p, 220), buf(array) */
+static void check_buf(struct checker *k, const struct node *n)
+{
+	enum { MOST = 256 }; // of all versions
+	unsigned v = k->b->given->version, most = dialect_strlen_ceiling(v, 1);
+	struct constant length = {0};
+	uint64_t size = 0;
+	const struct node *p = n->child, *given = p ? p->next : NULL;
+	if (!node_is(n, NODE_CALL, "buf") || !p ||
+	    (given ? !check_constant(k, given, &length)
+		   : !p->expr || p->expr->kind == EXPR_NUMBER || !ctype_size(p->expr->type, &size)))
+		return;
+	if (size > MOST)
+		check_report(k, p, "limit", DIAG_ERROR,
+			     "buf() reads up to %d bytes, and this array has %" PRIu64
+			     ": give it a length",
+			     MOST, size);
+	else if (length.bits > most && length.bits <= MOST)
+		check_report(k, given, "string-cut", DIAG_WARNING,
+			     "bpftrace " DIALECT_FMT
+			     " reads %u bytes at once: read the rest with a buf() of its own",
+			     DIALECT_ARG(v), most);
+}
+
+/** @m[array] */
+static void check_array_key(struct checker *k, const struct node *n)
+{
+	unsigned v = k->b->given->version;
+	for (const struct node *key = n->kind == NODE_MAP ? n->child : NULL; key; key = key->next) {
+		const struct ctype *t = key->expr ? ctype_strip(key->expr->type) : NULL;
+		const struct ctype *of = t && t->kind == CTYPE_ARRAY ? ctype_strip(t->of) : NULL;
+		if (of && ctype_is_number(of) && !of->is_signed &&
+		    key->expr->kind == EXPR_AGGREGATE && dialect_prints_signed_arrays(v))
+			check_report(k, key, "sign", DIAG_WARNING,
+				     "bpftrace " DIALECT_FMT
+				     " prints the elements of an array in a key as signed: use "
+				     "them one by one",
+				     DIALECT_ARG(v));
+	}
 }
 
 static void check_uaddr(struct checker *k, const struct node *n)
@@ -111,6 +194,11 @@ void check_broken(struct checker *k, struct node *n)
 	if (n->kind == NODE_BINARY)
 		check_tuples(k, n);
 	check_find(k, n);
+	check_text_pointer(k, n);
+	check_unwatch(k, n);
 	check_func(k, n);
 	check_lhist(k, n);
+	check_buf(k, n);
+	check_macaddr_in_tuple(k, n);
+	check_array_key(k, n);
 }

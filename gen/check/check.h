@@ -1,14 +1,13 @@
 /**
  * check - complaints about a template that can be made before anything is attached.
  *
- * While the clauses are bound each is looked at by itself (check_clause_*); when all are, and the
- * type of each expression is known, the script as a whole (check_script). Each finding has a name
- * (names.h) and goes to b->diag by diag_finding(). An error is what is not there, what would certainly
- * print something else than the script says, or what bpftrace refuses late, in unclear words or with a
- * signal; a warning is what may be meant, or what is known from inferred or listed types only. Of what
- * is not known nothing is said, nor of what every bpftrace refuses at its place: a name or variable
- * that is not there, a value of another kind than a function, a map or an operator takes
- * (tests/live/refused.t).
+ * While the clauses are bound each is checked by itself (check_clause_*); once the type of each expression
+ * is known, the script as a whole (check_script). Each finding has a name (names.h) and goes to b->diag by
+ * diag_finding(). An error is a name that does not exist, a program that would certainly print something
+ * else than the script means, or a script that bpftrace refuses late, unclearly or with a signal; a warning
+ * is a likely mistake, or one known from inferred or listed types only. No finding where facts are missing,
+ * nor where every bpftrace refuses the script at the right place: an unknown name or variable, a value of
+ * the wrong kind for a function, map or operator (tests/live/refused.t).
  */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
@@ -27,9 +26,7 @@ bool check_arguments(const struct bind *b, const struct attach_clause *c);
  * right). Otherwise an error at the argument.
  */
 bool check_macros(const struct bind *b);
-/**
- * No more probes than this bpftrace can attach to, which it would find out after half a minute.
- */
+/** No more probes than this bpftrace can attach to, which it would find out after half a minute. */
 bool check_number(const struct bind *b);
 /**
  * Warns of probes that cannot fire in this process: code that it has moved, semaphores that nothing
@@ -37,8 +34,8 @@ bool check_number(const struct bind *b);
  */
 bool check_reach(const struct bind *b);
 /**
- * Warns of probes of interpreters that fire only when the process was started so, or has told
- * itself, unless it is seen that it was. False when the user has made that an error.
+ * Warns of probes of interpreters that fire only if the process was started with an option, or has set it
+ * itself, unless the process shows it. False if the user has made that an error.
  */
 bool check_switches(const struct bind *b);
 /**
@@ -47,17 +44,14 @@ bool check_switches(const struct bind *b);
  */
 bool check_words(const struct bind *b);
 
-/**
- * Everything that needs types, or all of the script. To be called behind exprtype_find(), before a
- * node is changed. False after an error.
- */
+/** Checks that need types, or all of the script. Call after exprtype_find(). False after an error. */
 bool check_script(const struct bind *b);
 /**
- * Warns of the longest char array that is read, if this bpftrace cannot hold all of it: behind
+ * Warns of the longest char array that is read if this bpftrace cannot hold all of it. Call after
  * strings_limit().
  */
 bool check_strings(const struct bind *b);
-/** Does @c have what tells processes apart: a test, or what it shows of the process? */
+/** Does @c distinguish processes, by a test or by printing the process? */
 bool check_tells_processes(const struct script_clause *c);
 
 #endif

@@ -16,14 +16,12 @@ void check_arithmetic(struct checker *k, struct node *n);
 void check_pointers(struct checker *k, struct node *n);
 void check_flow(struct checker *k, struct node *n);
 void check_disagree(struct checker *k, struct node *n);
-void check_unit(struct checker *k, struct node *n);
 void check_broken(struct checker *k, struct node *n);
 
-// The same for each clause, and for the script as a whole.
-void check_variables(struct checker *k);
+// The same for the script as a whole.
 void check_use(struct checker *k);
 void check_signs(struct checker *k);
-void check_latency(struct checker *k);
+void check_keys(struct checker *k);
 void check_clauses(struct checker *k);
 
 #endif

@@ -117,7 +117,7 @@ static void check_clause(struct checker *k, struct map *seen, const struct node 
 	diag_note(k->b->diag, tok_at(before->first), "the first one is here");
 }
 
-static bool tells(const struct node *n)
+static bool selects_process(const struct node *n)
 {
 	bool is_member =
 	    n->kind == NODE_MEMBER && // args->prev_pid, args->comm
@@ -130,7 +130,7 @@ static bool tells(const struct node *n)
 
 bool check_tells_processes(const struct script_clause *c)
 {
-	return node_find(c->node, tells);
+	return node_find(c->node, selects_process);
 }
 
 /** Interrupts come while any process runs, and completions with them. */

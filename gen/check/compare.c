@@ -1,9 +1,8 @@
-// Comparisons whose result is known before, and those that C reads otherwise than they look.
+// Comparisons whose result is known before.
 #include "check/check_priv.h"
 
 #include <inttypes.h>
 
-#include "lang/print.h"
 #include "lang/vocabulary.h"
 #include "sema/result.h"
 
@@ -19,10 +18,7 @@ static bool is_of_function(const struct attach_clause *c)
 	return true;
 }
 
-/**
- * `< 0`, `>= 0` and comparisons with a negative number, of which an unsigned one is always or never
- * true.
- */
+/** `< 0`, `>= 0` and comparisons with a negative number, of which an unsigned one is always or never true. */
 static bool asks_for_sign(const struct node *n)
 {
 	const struct node *with = n->child->next;
@@ -134,7 +130,7 @@ static unsigned mirrored(unsigned op)
 			     : op;
 }
 
-/** An enum's name says what it is; a range is for what has none. */
+/** Names for an enum, a range for any other number. */
 static const char *range_text(struct checker *k, const struct range *r, const struct meaning *m,
 			      unsigned bit_size)
 {
@@ -160,7 +156,7 @@ static bool check_wide(struct checker *k, unsigned op, struct node *value, struc
 	return true;
 }
 
-/** `value op number`; true when something was said. */
+/** `value op number`; true if it was reported. */
 static bool check_range(struct checker *k, unsigned op, struct node *value, struct node *number,
 			const struct token *at)
 {
@@ -186,82 +182,7 @@ static bool check_range(struct checker *k, unsigned op, struct node *value, stru
 	return true;
 }
 
-/** `$x == $x`; what a macro of the preprocessor makes equal may be meant. */
-static void check_itself(struct checker *k, struct node *n)
-{
-	struct node *left = node_ungrouped(n->child), *right = node_ungrouped(n->child->next);
-	if (left->kind == NODE_NUMBER || left->kind == NODE_STRING || left->kind != right->kind ||
-	    n->name->from_macro || left->first->from_macro || right->first->from_macro ||
-	    !str_eq(print_text(k->b->arena, left), print_text(k->b->arena, right)))
-		return;
-	bool is_true = node_operator(n) & (OP_EQ | OP_LE | OP_GE);
-	if (expr_effect(left) < EFFECT_CLOCK)
-		check_report_at(k, n->name, "constant", DIAG_WARNING,
-				"this is always %s: a value is compared with itself",
-				is_true ? "true" : "false");
-}
-
-/** `flags & 1 == 2`, with brackets: no such bit is left. */
-static void check_mask(struct checker *k, struct node *n, struct node *masked, struct node *number)
-{
-	struct constant mask, c;
-	masked = node_ungrouped(masked);
-	if (!(node_operator(n) & OP_EQUALITY) || !node_is(masked, NODE_BINARY, "&") ||
-	    !check_constant(k, number, &c) ||
-	    (!check_constant(k, masked->child->next, &mask) &&
-	     !check_constant(k, masked->child, &mask)) ||
-	    !(c.bits & ~mask.bits))
-		return;
-	check_report_at(
-	    k, n->name, "constant", DIAG_WARNING, "this is always %s: %s has bits that `%s` clears",
-	    tok_is(n->name, "==") ? "false" : "true", check_text(k, number), check_text(k, masked));
-}
-
-// --- what looks like something else ---
-
-static bool is_number(const struct node *n, const char *text)
-{
-	return n->kind == NODE_NUMBER && str_eqz(node_text(n), text);
-}
-
-/** `a & 1 == 0`, which is a & (1 == 0). */
-static void check_precedence(struct checker *k, const struct node *n)
-{
-	const struct node *left = n->child, *right = left->next;
-	bool is_left = node_operator(left) & OP_COMPARISON,
-	     is_right = node_operator(right) & OP_COMPARISON;
-	if (!(node_operator(n) & OP_BITS) || is_left == is_right)
-		return;
-	check_report_at(k, n->name, "parentheses", DIAG_WARNING,
-			STR_FMT " is applied to the result of " STR_FMT
-				": put parentheses around what belongs together",
-			STR_ARG(n->name->text), STR_ARG((is_left ? left : right)->name->text));
-}
-
-/** `1 < x < 3` */
-static void check_chain(struct checker *k, const struct node *n)
-{
-	if (!(node_operator(n->child) & OP_ORDER) || !(node_operator(n) & OP_ORDER))
-		return;
-	check_report_at(k, n->name, "parentheses", DIAG_WARNING,
-			"the result of " STR_FMT ", 0 or 1, is compared: write a " STR_FMT
-			" b && b " STR_FMT " c",
-			STR_ARG(n->child->name->text), STR_ARG(n->child->name->text),
-			STR_ARG(n->name->text));
-}
-
-/** `!x == 2`, which is (!x) == 2. */
-static void check_not(struct checker *k, struct node *n)
-{
-	const struct node *left = n->child, *right = node_ungrouped(n->child->next);
-	if (!node_is(left, NODE_UNARY, "!") || node_is(right, NODE_UNARY, "!") ||
-	    (node_operator(right) & OP_COMPARISON) || is_number(right, "0") ||
-	    is_number(right, "1") || (node_operator(right) & OP_LOGIC) || right->kind == NODE_NAME)
-		return;
-	check_report_at(k, left->first, "parentheses", DIAG_WARNING,
-			"! is applied to %s alone: put parentheses around the comparison",
-			check_text(k, left->child));
-}
+// --- strncmp() ---
 
 /** A condition, or a side of one. */
 static bool is_tested(const struct node *n)
@@ -273,12 +194,12 @@ static bool is_tested(const struct node *n)
 		in->child == n);
 }
 
-/** strncmp() is 0 for strings that are equal; any other number says nothing but that they are not. */
+/** strncmp() is 0 for equal strings; any other number only means that they differ. */
 static void check_strncmp(struct checker *k, const struct node *n)
 {
 	struct constant c;
 	bool is_call = node_is(n, NODE_CALL, "strncmp") && n->child && n->child->next &&
-		       n->child->next->next; // of another number values.c speaks
+		       n->child->next->next; // values.c counts the arguments
 	if (!is_call || script_has_function(&k->b->found.script, n->name->text))
 		return;
 	if (is_tested(n)) {
@@ -300,18 +221,10 @@ void check_compare(struct checker *k, struct node *n)
 {
 	check_result(k, n);
 	check_strncmp(k, n);
-	if (n->kind != NODE_BINARY)
-		return;
-	check_precedence(k, n);
-	if (!(node_operator(n) & OP_COMPARISON))
+	if (n->kind != NODE_BINARY || !(node_operator(n) & OP_COMPARISON))
 		return;
 	struct node *left = n->child, *right = left->next;
 	check_function(k, n);
-	check_chain(k, n);
-	check_not(k, n);
-	check_itself(k, n);
-	check_mask(k, n, left, right);
-	check_mask(k, n, right, left);
 	if (!check_range(k, node_operator(n), left, right, n->name))
 		check_range(k, mirrored(node_operator(n)), right, left, n->name);
 }

@@ -55,9 +55,8 @@ static bool finds_two(struct checker *k, unsigned n, bool is_enum, struct seen r
 	const struct attach_clause *c = k->clause;
 	struct seen first = {0};
 	vec_each(const struct attach_match, m, &c->probes) {
-		const struct probeargs *pa = namedarg_at(k->b, m, n)
-						 ? map_get_ptr(&k->b->memory->probeargs, m->probe)
-						 : NULL;
+		const struct probeargs *pa =
+		    namedarg_at(k->b, m, n) ? map_get_ptr(&k->b->cache->probeargs, m->probe) : NULL;
 		for (size_t s = 0; pa && s < pa->n_sites; s++) {
 			if (n >= pa->sites[s].n_args)
 				continue;

@@ -13,10 +13,7 @@ static bool is_of_enum(struct checker *k, const struct node *n, struct meaning *
 	       ctype_complete(ret->plain) && ret->plain->n_values;
 }
 
-/**
- * C takes enums without a name for lists of numbers, and units may have different versions of one
- * enum.
- */
+/** C takes enums without a name for lists of numbers, and units may have different versions of one enum. */
 static bool is_other(const struct meaning *m, struct ctype *of)
 {
 	bool has_name = m->plain->name.n || m->type->kind == CTYPE_TYPEDEF;
@@ -195,7 +192,7 @@ static void check_number_of_enum(struct checker *k, const struct node *value,
 	check_note_origin(k, value);
 }
 
-/** `state == RUNING`: bpftrace says that it does not know it, and not what was meant. */
+/** `state == RUNING`: bpftrace reports an unknown word, without a suggestion. */
 static void check_unknown(struct checker *k, const struct node *value, const struct meaning *m,
 			  const struct node *name)
 {

@@ -2,7 +2,7 @@
 
 #include "bind/namedarg.h"
 #include "lang/print.h"
-#include "sema/argument.h"
+#include "sema/arg_fact.h"
 #include "sema/table.h"
 
 /** Compilers write such a type; any other word of a file is not repeated to the user. */
@@ -20,7 +20,7 @@ bool check_meaning(struct checker *k, const struct node *n, struct meaning *ret)
 	const struct expr *e = n->expr;
 	*ret = (struct meaning){0};
 	if (e)
-		ret->type = argument_meant(k->b, e, &ret->is_guess);
+		ret->type = arg_fact_type(k->b, e, &ret->is_guess);
 	if (!is_spelled_well(ret->type))
 		ret->type = NULL;
 	ret->plain = ctype_strip(ret->type);
@@ -50,7 +50,7 @@ bool check_is_floating(const struct meaning *m)
 void check_note_origin(struct checker *k, const struct node *n)
 {
 	const struct expr *e = n->expr;
-	const struct probearg *arg = e ? argument_of(k->b, e) : NULL;
+	const struct probearg *arg = e ? arg_fact_of(k->b, e) : NULL;
 	n = node_ungrouped(n);
 	if (e && e->in && e->type && n->kind == NODE_MEMBER)
 		diag_note(k->b->diag, NULL, STR_FMT " is " STR_FMT " in " STR_FMT,
@@ -96,7 +96,7 @@ bool check_constant(struct checker *k, const struct node *n, struct constant *re
 		return good;
 	}
 	if (!n->expr || !n->expr->enumerator_of ||
-	    !lookup_enumerator(k->b->memory->lookup, print_text(k->b->arena, n), &value, &of))
+	    !lookup_enumerator(k->b->cache->lookup, print_text(k->b->arena, n), &value, &of))
 		return false;
 	*ret = (struct constant){(uint64_t)value, value < 0 && of && of->is_signed};
 	return true;
@@ -199,6 +199,6 @@ size_t check_count_hidden(struct checker *k, const struct src_file *file, const 
 	}
 	const struct word_count *count = word_count(k, words, str_from(word));
 	if (count->in_macro)
-		return 1; // where else the macro stands is not known
+		return 1; // other uses of the macro are not known
 	return count->in_text > count->in_program ? count->in_text - count->in_program : 0;
 }

@@ -16,9 +16,7 @@ struct checker {
 	struct map said; /**< what is said once only, each check has words of its own */
 	/** Maps that another finding names as the ones that are meant: theirs may follow from it. */
 	struct map meant;
-	struct map *of_macros; /**< use.c's: names of variables that macros have */
-	struct map tested;     /**< latency.c's: clauses that test something, or do not */
-	struct map words;      /**< of check_count_hidden(), those of each source file */
+	struct map words; /**< of check_count_hidden(), those of each source file */
 	bool good;
 };
 
@@ -38,13 +36,13 @@ bool check_is_byte_array(const struct ctype *plain);
 /** A double or float, or an integer that is declared to hold the bits of one (USDT_BITS). */
 bool check_is_floating(const struct meaning *m);
 /**
- * A note that says where @n's type is from: the declaration of the argument, at the line of the
- * probe's first site, or the struct of a member. Nothing when @n is neither.
+ * A note with the origin of @n's type: the declaration of the argument, at the line of the probe's first
+ * site, or the struct of a member. Nothing if @n is neither.
  */
 void check_note_origin(struct checker *k, const struct node *n);
 /**
- * How often `@name` or `$name` stands in @file where it is no part of the program: left out by #if,
- * or in a comment; at least 1 if a macro has it. What seems not to be used may be used there.
+ * How often `@name` or `$name` occurs in @file outside of the program: left out by #if, or in a comment; at
+ * least 1 if a macro has it. It may be used there.
  */
 size_t check_count_hidden(struct checker *k, const struct src_file *file, const char *word);
 /** @n as it is written, for a remedy. */
@@ -56,12 +54,12 @@ void check_report(struct checker *k, const struct node *n, const char *name, enu
 void check_report_at(struct checker *k, const struct token *t, const char *name,
 		     enum diag_level level, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/** uintptr_t, or a typedef that says of a number that it is an address. */
+/** uintptr_t, or a typedef that marks a number as an address. */
 bool check_is_address_word(const struct ctype *t);
-/** The table of names that the map @name stands for; NULL: it is filled by the script, or not at all. */
+/** The table of names in the map @name; NULL: the script fills it, or nothing does. */
 const struct bind_table *check_table_of(struct checker *k, struct str name);
 
-/** A number that stands in the script: a literal, maybe behind a -, or an enumerator. */
+/** A number written in the script: a literal, maybe after a -, or an enumerator. */
 struct constant {
 	uint64_t bits;
 	bool is_negative; /**< `bits` are those of an int64 */

@@ -1,13 +1,5 @@
-// Conditions that are always the same, and what is never run or does nothing.
+// Conditions with a constant result, and comparisons whose result is not used.
 #include "check/check_priv.h"
-
-#include "lang/print.h"
-#include "lang/vocabulary.h"
-
-static bool is_same(struct checker *k, const struct node *a, const struct node *b)
-{
-	return str_eq(print_text(k->b->arena, a), print_text(k->b->arena, b));
-}
 
 /** A number, string or enumerator as it is written: no macro, and nothing that we have put there. */
 static bool is_literal(const struct node *n)
@@ -32,24 +24,6 @@ static void check_lone(struct checker *k, const struct node *n)
 	check_report_at(k, b->first, "constant", DIAG_WARNING,
 			"%s is not compared with anything: write %s %s %s", text,
 			check_text(k, a->child), str_dup(k->b->arena, node_text(a)), text);
-}
-
-/** `x != 1 || x != 2` is always true, `x == 1 && x == 2` never. */
-static void check_both(struct checker *k, const struct node *n)
-{
-	bool is_or = tok_is(n->name, "||");
-	struct node *a = node_ungrouped(n->child), *b = node_ungrouped(n->child->next);
-	while (node_operator(a) == node_operator(n))
-		a = node_ungrouped(a->child->next);
-	unsigned wanted = is_or ? OP_NE : OP_EQ;
-	if (node_operator(a) != wanted || node_operator(b) != wanted)
-		return;
-	struct node *x = a->child, *y = b->child;
-	if (!is_literal(node_ungrouped(x->next)) || !is_literal(node_ungrouped(y->next)) ||
-	    !is_same(k, x, y) || is_same(k, x->next, y->next))
-		return;
-	check_report_at(k, n->name, "constant", DIAG_WARNING, "this is %s true: use %s",
-			is_or ? "always" : "never", is_or ? "&&" : "||");
 }
 
 /** The characters that @n can hold at most, 0 when that is not known. */
@@ -87,22 +61,6 @@ static void check_long_text(struct checker *k, const struct node *n)
 			tok_is(n->name, "==") ? "never equal" : "always different");
 }
 
-static void check_block(struct checker *k, const struct node *n)
-{
-	const struct node *last = n->child;
-	// What ends the clause, or the loop.
-	while (last && last->kind != NODE_RETURN && last->kind != NODE_JUMP &&
-	       !(last->kind == NODE_EXPRESSION && node_is(last->child, NODE_CALL, "exit")))
-		last = last->next;
-	// What a macro or #if leaves there is for another setting.
-	if (!last || !last->next || last->first->from_macro || last->next->is_changed)
-		return;
-	struct str word = last->first->text;
-	check_report_at(k, last->next->first, "unreachable", DIAG_WARNING,
-			"this is never run: it follows " STR_FMT "%s", STR_ARG(word),
-			tok_is(last->first, "exit") ? "()" : "");
-}
-
 /** `@x == 5;` */
 static void check_statement(struct checker *k, const struct node *n)
 {
@@ -115,23 +73,15 @@ static void check_statement(struct checker *k, const struct node *n)
 		check_report_at(k, x->name, "unused", DIAG_WARNING,
 				"the result of this comparison is not used: use = to set %s",
 				check_text(k, x->child));
-	else if (expr_effect(x) < EFFECT_CHANGES &&
-		 (x->kind != NODE_NAME || vocabulary_is_builtin(node_text(x))))
-		check_report_at(k, x->first, "unused", DIAG_WARNING,
-				"this does nothing: its value is not used");
 }
 
 void check_flow(struct checker *k, struct node *n)
 {
 	unsigned op = node_operator(n);
-	if (op & OP_LOGIC) {
+	if (op & OP_LOGIC)
 		check_lone(k, n);
-		check_both(k, n);
-	} else if (op & OP_EQUALITY) {
+	else if (op & OP_EQUALITY)
 		check_long_text(k, n);
-	} else if (n->kind == NODE_BLOCK) {
-		check_block(k, n);
-	} else if (n->kind == NODE_EXPRESSION) {
+	else if (n->kind == NODE_EXPRESSION)
 		check_statement(k, n);
-	}
 }

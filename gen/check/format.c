@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lang/format.h"
-#include "sema/argument.h"
+#include "sema/arg_fact.h"
 #include "dialect/dialect.h"
 
 /**
@@ -20,8 +20,8 @@ static char unknown_flag(struct str conversion)
 }
 
 /**
- * A conversion with such a flag before one that bpftrace knows: what stands behind the last one
- * that it knows is text to printf(), too.
+ * A conversion with such a flag before one that bpftrace knows: printf() also prints as text all after the
+ * last conversion that it knows.
  */
 static bool find_unknown_flag(struct str format, struct conversion *ret)
 {
@@ -102,19 +102,19 @@ struct given {
 };
 
 /**
- * Is @c one to this bpftrace? What is none stays in the text as it is (measured). A conversion that
- * has j, t or L before its letter ends behind that.
+ * Is @c a conversion to this bpftrace? Any other stays in the text (measured). A conversion with j, t or L
+ * before its letter ends after that.
  */
 static bool is_conversion(const struct format *f, struct conversion *c)
 {
-	bool is_own = dialect_has_own_printf(f->k->b->given->version);
+	bool has_own_printf = dialect_has_own_printf(f->k->b->given->version);
 	char next = c->end < f->text.n ? f->text.p[c->end] : ' ';
-	if (strchr(is_own ? "jtL" : "jt", c->letter) && strchr("diuoxX", next)) {
+	if (strchr(has_own_printf ? "jtL" : "jt", c->letter) && strchr("diuoxX", next)) {
 		c->letter = next;
 		next = ++c->end < f->text.n ? f->text.p[c->end] : ' ';
 	}
 	c->end += c->letter == 'r' && strchr("xh", next);
-	if (is_own && c->letter == 'g' && next == 'r') {
+	if (has_own_printf && c->letter == 'g' && next == 'r') {
 		c->end++;
 		return true; // names of GFP flags
 	}
@@ -143,8 +143,8 @@ static void report_conversion(const struct format *f, const struct conversion *c
 }
 
 /**
- * As many conversions as values? If not, bpftrace says so; where one of the two is not what it looks
- * like, an error there.
+ * Are there as many conversions as values? If not, bpftrace reports it; a conversion or value that is not
+ * what it looks like is an error here.
  */
 static bool is_matched(const struct format *f)
 {
@@ -198,7 +198,7 @@ static void check_text_of_number(struct given *g)
 	const struct ctype *t =
 	    g->value->expr->enumerator_of ? g->value->expr->enumerator_of : g->m.plain;
 	enum diag_level level = check_level(&g->m);
-	if (argument_shown_enum(g->k->b, g->value->expr))
+	if (arg_fact_enum(g->k->b, g->value->expr))
 		return; // its name is printed
 	if (ctype_is_text(g->m.plain))
 		check_report(g->k, g->value, "format", level,

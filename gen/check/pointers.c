@@ -1,7 +1,7 @@
 // What is followed as a pointer, and what it leads to in the program.
 #include "check/check_priv.h"
 
-#include "sema/argument.h"
+#include "sema/arg_fact.h"
 
 #include "bind/namedarg.h"
 #include "lang/vocabulary.h"
@@ -123,7 +123,7 @@ static void check_cast(struct checker *k, struct node *cast)
 	check_note_origin(k, value);
 }
 
-/** `let $p : struct a * = x`, where the type stands for a cast. */
+/** `let $p : struct a * = x`, where the type acts as a cast. */
 static void check_let(struct checker *k, struct node *n)
 {
 	struct node *type = n->child->next, *value = type ? node_ungrouped(type->next) : NULL;
@@ -142,21 +142,11 @@ static void check_let(struct checker *k, struct node *n)
 /** args.name or a cast of argN, with which bpftrace can follow it. */
 static const char *as_pointer(struct checker *k, const struct node *value, const struct meaning *m)
 {
-	const struct probearg *arg = argument_of(k->b, value->expr);
+	const struct probearg *arg = arg_fact_of(k->b, value->expr);
 	if (arg && arg->has_name)
 		return arena_printf(k->arena, "args." STR_FMT, STR_ARG(arg->name));
 	return arena_printf(k->arena, "((" STR_FMT ")%s)", STR_ARG(ctype_spell(k->arena, m->type)),
 			    check_text(k, value));
-}
-
-/** An argument without a type, in a program without debug information, is followed. */
-static void check_stripped(struct checker *k, const struct node *of)
-{
-	const struct expr *e = of->expr;
-	if (e->arg_of && !e->is_mixed && !e->type)
-		k->good &= !namedarg_report_stripped(
-		    &e->arg_of->probes.v[0], tok_at(of->first),
-		    arena_printf(k->arena, "what %s points to", check_text(k, of)));
 }
 
 /** `arg0->member`, `$x[1]` of a number. @how: "->member" or "[...]" */
@@ -164,10 +154,15 @@ static void check_used_number(struct checker *k, const struct node *of, const ch
 {
 	struct meaning m;
 	bool is_index = *how == '[';
-	if (!of->expr || of->expr->kind != EXPR_NUMBER)
+	const struct expr *e = of->expr;
+	if (!e || e->kind != EXPR_NUMBER)
 		return;
 	if (!check_meaning(k, of, &m) || !m.plain) {
-		check_stripped(k, of);
+		// An argument without a type, in a program without debug information.
+		if (e->arg_of && !e->is_mixed && !e->type)
+			k->good &= !namedarg_report_stripped(
+			    &e->arg_of->probes.v[0], tok_at(of->first),
+			    arena_printf(k->arena, "what %s points to", check_text(k, of)));
 		return;
 	}
 	struct ctype *to = ctype_pointee(m.plain);
@@ -218,7 +213,7 @@ static void check_pointee(struct checker *k, struct node *of)
 static void check_followed(struct checker *k, struct node *value)
 {
 	value = value ? node_ungrouped(value) : NULL;
-	// What lies behind a struct, (struct b *)(p + 1), is of another type.
+	// After a struct, at (struct b *)(p + 1), is another type.
 	if (value && value->kind == NODE_CAST && value->child->next &&
 	    node_ungrouped(value->child->next)->kind != NODE_BINARY)
 		check_cast(k, value);
@@ -235,7 +230,7 @@ static void check_address(struct checker *k, const struct token *op, struct node
 	if (check_constant(k, other, &c)) {
 		bool is_hex = str_has_prefix(node_ungrouped(other)->first->text, STR("0x"));
 		struct ctype *to = ctype_pointee(m.plain);
-		// 1 stands for something in places: SIG_IGN, (void *)1.
+		// 1 is a marker in places: SIG_IGN, (void *)1.
 		if (is_hex || c.is_negative || c.bits == 0 || c.bits >= FIRST_PAGE - 1 ||
 		    (c.bits == 1 && (!to || to->kind == CTYPE_VOID || to->kind == CTYPE_FUNC)))
 			return;

@@ -25,14 +25,14 @@ static bool check_attachable(const struct bind *b, const struct attach_clause *c
 }
 
 /**
- * It would print a number, and the number would be wrong, or would not attach: of the site's @args
- * that is one it cannot read, or behind one.
+ * Reports an argument of @args that bpftrace reads wrong or cannot read, or one after such an argument;
+ * without the error the number would be wrong, or the probe not attached.
  */
 static bool report_unreadable(const struct bind *b, const struct script_arg *use,
 			      const struct attach_match *m, const struct sdtarg *args)
 {
 	unsigned n = use->n;
-	while (args[n].is_behind && !attach_is_by_address(b, m))
+	while (args[n].after_bcc_stops && !attach_is_by_address(b, m))
 		n--;
 	if (n == use->n && sdtarg_has_odd_size(&args[n]))
 		return diag_finding(
@@ -86,7 +86,7 @@ static bool report_none(const struct bind *b, const struct script_arg *use,
 			 "there is no arg%u at %zu of the %zu sites of " STR_FMT ":" STR_FMT,
 			 use->n, without, p->n_sites, STR_ARG(p->provider), STR_ARG(p->name));
 	const struct probeargs *pa =
-	    namedarg_at(b, m, 0) ? map_get_ptr(&b->memory->probeargs, p) : NULL;
+	    namedarg_at(b, m, 0) ? map_get_ptr(&b->cache->probeargs, p) : NULL;
 	const struct probesite *s = pa ? &pa->sites[site - p->sites] : NULL;
 	struct diag_place at = {.file = s ? s->file : STR(""), .line = s ? s->line : 0};
 	diag_note(b->diag, &at, "it has %zu argument%s there", n, n == 1 ? "" : "s");
@@ -118,7 +118,7 @@ static bool check_site(const struct bind *b, const struct attach_clause *c,
 			if (!argread_find(b, c, use->n, &far).n)
 				good &= report_no_such(b, use, far);
 		} else if (!dialect_has_libbpf_usdt(b->given->version) &&
-			   args[use->n].is_beyond_bcc && !argread_find(b, c, use->n, &far).n) {
+			   args[use->n].bcc_misreads && !argread_find(b, c, use->n, &far).n) {
 			good &= report_unreadable(b, use, m, args);
 		}
 	}

@@ -13,7 +13,7 @@
 #include "dialect/dialect.h"
 #include "usdt/unraised.h"
 
-/** What is wrong is said once for each file, at the first attach point. */
+/** Each problem is reported once for each file, at the first attach point. */
 struct reach {
 	const struct bind *b;
 	struct map dead, raised, replaced; /**< paths of files */
@@ -120,7 +120,7 @@ static void check_unraised(struct reach *r, const struct attach_clause *c,
 	    DIALECT_ARG(b->given->version));
 }
 
-/** Where a program asks whether anybody listens, a counter that stays 0 means nobody. */
+/** If a program tests whether a probe is traced, a counter that stays 0 means that it is not. */
 static void check_semaphore(struct reach *r, const struct attach_clause *c,
 			    const struct attach_match *m)
 {
@@ -162,12 +162,6 @@ static void check_replaced(struct reach *r, const struct attach_clause *c,
 	diag_note(b->diag, NULL, "it is reached through " STR_FMT, STR_ARG(tf->open_path));
 }
 
-static bool is_mapped_file(const struct bind *b, const struct stat *st)
-{
-	return vec_any(const struct proc_file, f, &b->given->proc->files,
-		       !f->have_id || (f->dev == st->st_dev && f->ino == st->st_ino));
-}
-
 /** An attach point that names a file by its path, which is not one that the process has mapped. */
 static void check_path(struct reach *r, const struct script_attach *at)
 {
@@ -178,7 +172,9 @@ static void check_path(struct reach *r, const struct script_attach *at)
 		return;
 	struct str path = at->fields.v[0];
 	if (str_find(path, '*') < path.n || stat(str_dup(b->arena, path), &st) != 0 ||
-	    is_mapped_file(b, &st) || !map_add(b->arena, &r->dead, path))
+	    vec_any(const struct proc_file, f, &b->given->proc->files,
+		    !f->have_id || (f->dev == st.st_dev && f->ino == st.st_ino)) ||
+	    !map_add(b->arena, &r->dead, path))
 		return;
 	for (size_t i = 0; i < b->given->proc->files.n; i++) {
 		if (!str_eq(b->given->proc->files.v[i].path, path))

@@ -6,7 +6,7 @@
 static void check_store(struct checker *k, const char *prefix, struct str name,
 			const struct store *s, const char *what)
 {
-	if (s->disputed && !(s->takes & STORE_OTHER))
+	if (s->disputed && !(s->kinds & STORE_OTHER))
 		check_report_at(
 		    k, s->disputed->first, "sign", DIAG_WARNING,
 		    "%s%s" STR_FMT " gets unsigned numbers of 64 bits and ones that may be "

@@ -1,7 +1,7 @@
 // What functions are called with, where bpftrace takes it and does something else, or ends with a signal.
 #include "check/check_priv.h"
 
-#include "sema/argument.h"
+#include "sema/arg_fact.h"
 
 #include "bind/namedarg.h"
 #include "lang/vocabulary.h"
@@ -48,13 +48,14 @@ static const char *no_address(const struct argument *x)
 	if (t && t->kind == CTYPE_INT)
 		size = (unsigned)t->size;
 	else if (!t && x->value->expr->arg_of && !x->value->expr->is_mixed)
-		argument_sign(x->k->b, x->value->expr->arg_of, x->value->expr->arg, &size);
+		arg_fact_sign(x->k->b, x->value->expr->arg_of, x->value->expr->arg, &size);
 	if (size && size < 8)
 		return arena_printf(x->k->b->arena, "a number of %u byte%s", size,
 				    size == 1 ? "" : "s");
 	const struct word *word =
 	    value->kind == NODE_NAME ? vocabulary_word(value->name->text) : NULL;
-	return word && word->gives == GIVES_COUNT && !word->is_wide ? "a number" : NULL;
+	bool is_count = word && (word->gives == GIVES_COUNT || word->gives == GIVES_TRUTH);
+	return is_count && !word->is_wide ? "a number" : NULL;
 }
 
 /** How to print what is no string. */
@@ -71,12 +72,12 @@ static const char *how_to_print(const struct argument *x)
 	return t && t->is_char ? ": print it with %c" : ": print it with %d";
 }
 
-/** A number of 8 bytes that nothing says to be an address, neither its type nor its name. */
+/** A number of 8 bytes that neither its type nor its name marks as an address. */
 static bool is_bare_number(const struct argument *x)
 {
 	static const char *const hints[] = {"ptr",  "addr", "buf",  "str", "name",
 					    "path", "text", "data", "msg", NULL};
-	const struct probearg *arg = argument_of(x->k->b, x->value->expr);
+	const struct probearg *arg = arg_fact_of(x->k->b, x->value->expr);
 	const struct node *value = node_ungrouped(x->value);
 	struct str name = arg ? arg->name : STR("");
 	if (!arg && value->kind == NODE_MEMBER)
@@ -189,17 +190,6 @@ static void check_minus(const struct argument *x)
 			     x->function, DIALECT_ARG(v), x->text);
 }
 
-/** Of other numbers that are too large for it `btgen doctor` speaks: hardly a script has any. */
-static void check_clock(const struct argument *x)
-{
-	unsigned v = x->k->b->given->version;
-	if (tok_is(x->call->name, "min") && dialect_has_narrow_samples(v) &&
-	    node_is(x->value, NODE_NAME, "nsecs"))
-		check_report(x->k, x->value, "call", DIAG_WARNING,
-			     "min() of bpftrace " DIALECT_FMT " loses numbers from 4294967296 on",
-			     DIALECT_ARG(v));
-}
-
 /** hist(), sum() and the like of a number. */
 static void check_sample(const struct argument *x)
 {
@@ -217,10 +207,8 @@ static void check_sample(const struct argument *x)
 		check_report(x->k, x->value, "call", DIAG_WARNING,
 			     "%s() of an address: if you mean it, cast it, as in (uint64)%s",
 			     x->function, x->text);
-	else {
+	else
 		check_minus(x);
-		check_clock(x);
-	}
 }
 
 /** Four characters are an address to bpftrace, and to 0.27 so is what a buffer begins with. */
@@ -284,7 +272,8 @@ static void check_literal_text(const struct argument *x)
 	    node_is(n, NODE_CALL, "str") && n->child && !n->child->next &&
 	    n->child->kind == NODE_PARAMETER)
 		return;
-	bool is_known = n->expr && n->expr->kind != EXPR_OPEN;
+	// A macro may be a literal.
+	bool is_known = n->expr && n->expr->kind != EXPR_OPEN && !n->expr->is_substituted;
 	if (n->kind == NODE_NUMBER || (is_computed(n) && is_known))
 		check_report(x->k, n, "call", DIAG_ERROR, "%s() takes a string literal here",
 			     x->function);
@@ -300,10 +289,15 @@ static void check_argument(struct argument *x)
 	else if (x->wants == WANTS_LITERAL)
 		check_literal_text(x);
 	check_wrapped(x);
-	// Of what is no number bpftrace speaks.
+	// bpftrace reports non-numbers.
 	if (!e || e->kind != EXPR_NUMBER)
 		return;
 	check_meaning(x->k, x->value, &x->m);
+	if (e->width == WIDTH_DIFFERS && tok_is(x->call->name, "bswap"))
+		check_report(x->k, x->value, "call", DIAG_WARNING,
+			     "%s holds numbers of different widths, of which bswap() swaps 64 "
+			     "bits: cast it, as in bswap((uint16)%s)",
+			     x->text, x->text);
 	if (x->wants == WANTS_SAMPLE)
 		check_sample(x);
 	else if (x->wants == WANTS_HOST)
@@ -336,15 +330,6 @@ static bool is_version_test(const struct node *n)
 	       n->last_child->kind == NODE_NUMBER;
 }
 
-/** The length of str(p, n) counted a NUL in some versions, for which scripts add 1. */
-static void check_length(struct checker *k, const struct node *length)
-{
-	const struct node *sum = node_ungrouped(length);
-	if (node_is(sum, NODE_BINARY, "+") && node_find(sum->last_child, is_version_test))
-		check_report(k, sum->last_child, "call", DIAG_WARNING,
-			     "str() reads as many characters on every bpftrace: this adds one");
-}
-
 static void check_call(struct checker *k, const struct node *call)
 {
 	const struct word *word = vocabulary_word(call->name->text);
@@ -362,12 +347,17 @@ static void check_call(struct checker *k, const struct node *call)
 				     .wants = is_family ? WANTS_ANY : word->wants[i]};
 		check_argument(&x);
 		if (k->b->diag->n_errors != n_before)
-			return; // what is behind it may only have slipped
+			return; // the values after it may only have slipped
 	}
 	if (tok_is(call->name, "print") && call->child)
 		check_print(k, call->child);
-	if (tok_is(call->name, "str") && call->child && call->child->next)
-		check_length(k, call->child->next);
+	if (!tok_is(call->name, "str") || !call->child || !call->child->next)
+		return;
+	// The length counted a NUL in some versions, for which scripts add 1.
+	const struct node *sum = node_ungrouped(call->child->next);
+	if (node_is(sum, NODE_BINARY, "+") && node_find(sum->last_child, is_version_test))
+		check_report(k, sum->last_child, "call", DIAG_WARNING,
+			     "str() reads as many characters on every bpftrace: this adds one");
 }
 
 // --- strings by their address ---
@@ -431,7 +421,7 @@ static void check_key(struct checker *k, const struct node *map, const struct no
 		check_key(k, map, c);
 	if (!is_string_address(k, key))
 		return;
-	// Of an entry that is looked up or deleted by its key the address stands for what is there.
+	// To look up or delete an entry, the address identifies it.
 	const struct use *u = uses_of_map(&k->b->found.uses, name);
 	while (u && !(u->node->child && !(u->does & USE_WRITES)))
 		u = u->next;
@@ -487,12 +477,47 @@ void check_values(struct checker *k, struct node *n)
 
 // --- strings that are cut ---
 
+/** May it be a string of @length characters? */
+static bool may_be_long(const struct node *n, uint64_t length)
+{
+	n = node_ungrouped(n);
+	uint64_t size;
+	bool is_name = n->kind == NODE_VARIABLE || n->kind == NODE_MAP;
+	if (!node_is(n, NODE_CALL, "str") || !n->child)
+		return is_name && n->expr && n->expr->kind == EXPR_TEXT;
+	const struct node *most = n->child->next;
+	if (most)
+		return most->kind != NODE_NUMBER || !str_to_u64(node_text(most), &size) ||
+		       size >= length;
+	const struct ctype *t = n->child->expr ? ctype_strip(n->child->expr->type) : NULL;
+	return !t || t->kind != CTYPE_ARRAY || t->count >= length;
+}
+
+static bool check_cut_compared(const struct bind *b, const struct node *n)
+{
+	unsigned most = b->made->max_strlen - 1;
+	if (!(node_operator(n) & OP_EQUALITY) || !may_be_long(n->child, most) ||
+	    !may_be_long(n->child->next, most))
+		return true;
+	return diag_finding(b->diag, "string-cut", DIAG_WARNING, tok_at(n->name),
+			    "bpftrace " DIALECT_FMT
+			    " compares the first %u characters of these strings: use 0.23 or newer "
+			    "for longer ones",
+			    DIALECT_ARG(b->given->version), most);
+}
+
 bool check_strings(const struct bind *b)
 {
+	const struct node *program = b->found.script.program;
+	bool good = true;
+	if (dialect_prints_from_stack(b->given->version) && b->made->max_strlen && b->given->files)
+		for (const struct node *n = program; n; n = node_next(program, n))
+			good &= check_cut_compared(b, n);
 	if (!b->made->longest_at || b->made->longest_string < b->made->max_strlen)
-		return true;
+		return good;
 	bool fits_alone = dialect_strlen_ceiling(b->given->version, 1) > b->made->longest_string;
-	return diag_finding(b->diag, "string-cut", DIAG_WARNING, tok_at(b->made->longest_at),
+	return good &
+	       diag_finding(b->diag, "string-cut", DIAG_WARNING, tok_at(b->made->longest_at),
 			    "strings of up to %u characters are truncated to %u, the most that "
 			    "bpftrace " DIALECT_FMT " "
 			    "can hold%s",

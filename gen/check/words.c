@@ -1,10 +1,10 @@
 /**
- * What no bpftrace takes, and what a version does not have yet: words (lang/vocabulary.h), and syntax, where it would
- * speak of a syntax error or end with a signal.
+ * Words (lang/vocabulary.h) and syntax that no bpftrace accepts, or that a version does not have yet and
+ * would report as a syntax error or die of.
  *
- * Which version has what is in bpftrace's CHANGELOG.md, in the grammar of each release
- * (src/parser.yy, up to 0.25) and measured with 0.17, 0.23 and 0.27. What btgen rewrites for an
- * older version (`begin`, several BEGIN, `.` behind a pointer whose type is known) is not here.
+ * The versions are from bpftrace's CHANGELOG.md, the grammar of each release (src/parser.yy, up to 0.25)
+ * and measurements with 0.17, 0.23 and 0.27. What btgen rewrites for an older version (`begin`, several
+ * BEGIN, `.` after a pointer whose type is known) is not here.
  */
 #include "check/check_priv.h"
 
@@ -15,7 +15,7 @@
 
 struct versions {
 	const struct bind *b;
-	struct map said; /**< each thing is said once */
+	struct map said; /**< each is reported once */
 	bool good;
 };
 
@@ -151,7 +151,7 @@ static const struct feature {
     {NODE_TERNARY, NULL, has_two, "?: without a middle operand", 26, "write c ? c : x"},
 };
 
-/** False when it was said before. */
+/** False if it was reported before. */
 static bool is_new(struct versions *v, const char *what)
 {
 	return map_add(v->b->arena, &v->said, str_from(what));
@@ -176,7 +176,7 @@ static void check_feature(struct versions *v, const struct feature *f, const str
 }
 
 /** Something of the script's own may have the name of a newer version's. */
-static bool is_own(const struct versions *v, const struct node *n)
+static bool is_script_name(const struct versions *v, const struct node *n)
 {
 	const struct script *s = &v->b->found.script;
 	if (script_has_function(s, n->name->text))
@@ -194,15 +194,15 @@ static void check_word(struct versions *v, const struct node *n)
 	static const char *const kernel[] = {"true", "false", NULL}; // enumerators of its BTF, too
 	const struct word *w = vocabulary_word(n->name->text);
 	if (w->since > v->b->given->version && (n->kind == NODE_CALL || w->is_bare) &&
-	    !tok_is_any(n->name, kernel) && !is_own(v, n) && is_new(v, w->name))
+	    !tok_is_any(n->name, kernel) && !is_script_name(v, n) && is_new(v, w->name))
 		say(v, n->first, w->name, w->since);
 	// Without shapes another bpftrace runs the program, and has an --unsafe of its own.
 	if (n->kind == NODE_CALL && w->is_unsafe && v->b->given->shapes &&
-	    !v->b->given->is_unsafe && !is_own(v, n))
+	    !v->b->given->is_unsafe && !is_script_name(v, n))
 		v->good = diag_error(v->b->diag, tok_at(n->first), "%s() needs --unsafe", w->name);
 	// Nothing else was removed.
 	if (n->kind != NODE_NAME || dialect_has_stack_args(v->b->given->version) ||
-	    !vocabulary_is_stack_arg(n->name->text) || is_own(v, n) || !is_new(v, "sarg"))
+	    !vocabulary_is_stack_arg(n->name->text) || is_script_name(v, n) || !is_new(v, "sarg"))
 		return;
 	v->good &=
 	    diag_finding(v->b->diag, "version", DIAG_ERROR, tok_at(n->first),

@@ -42,7 +42,7 @@ void builds_report_left(struct diag *d, struct arena *a, const int *pids, size_t
 			     fate, STR_ARG(exe), (unsigned)uid, why);
 }
 
-/** Why processes cannot be those that @o means; NULL: they can. Mistakes of the script are said later. */
+/** Why processes cannot be those that @o selects; NULL: they can. Mistakes of the script are reported later. */
 static const char *why_not_meant(struct builds *b, struct run_options o)
 {
 	struct diag_log log = {.arena = b->arena};
@@ -157,7 +157,7 @@ const char *build_short_id(struct arena *a, struct expansion *x)
 	return str_dup(a, str_hex(a, str_slice(id, 0, id.n < SHOWN ? id.n : SHOWN)));
 }
 
-/** Says which processes run which build, so that those of one can be given. */
+/** Reports which processes run which build, so that those of one can be given. */
 static bool refuse_builds(struct builds *b)
 {
 	struct arena *a = b->arena;

@@ -49,9 +49,9 @@ void builds_report_left(struct diag *d, struct arena *a, const int *pids, size_t
  * there are others; and each gets the patterns of -t that it has.
  */
 void builds_skip_without_probes(struct builds *b, struct run_options *o);
-/** Each build's program; what is wrong with the script is said once, not of each. */
+/** Each build's program; an error in the script is reported once, not for each. */
 bool builds_expand(struct builds *b);
-/** What tells the builds apart in the output, which they write to @share. */
+/** Sets the headings that distinguish the builds in the output, which they write to @share. */
 void builds_set_headings(struct builds *b, const struct output_share *share);
 void builds_close(struct builds *b);
 
@@ -62,5 +62,15 @@ const char *build_short_id(struct arena *a, struct expansion *x);
 /** What goes before the lines of a build, as tail has it for several files. @id: its, in hex */
 struct str build_heading(struct arena *a, const struct run_options *o, struct expansion *x,
 			 const char *id);
+
+/** cmd_probes.c: what `bpftrace.sh -l` lists, as `btgen probes` does; the kind of each probe is in front of it. */
+struct probes_request {
+	word_list files, processes; /**< paths; PIDs and names */
+	word_list patterns;
+	const char *bpftrace; /**< that would attach, or NULL */
+	bool verbose, json;
+};
+/** The exit status. */
+int probes_list(struct arena *a, struct diag *d, const struct probes_request *request);
 
 #endif

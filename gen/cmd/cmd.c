@@ -7,10 +7,13 @@
 #include <string.h>
 
 #include "dialect/dialect.h"
+#include "process/proc.h"
+#include "process/python.h"
 
 static char own_name[32] = "btgen";
 static char **words; // of the command line
 static int n_words;
+static word_list taken; // options, each as --NAME or --NAME=VALUE
 
 void cmd_begin(const char *command)
 {
@@ -46,7 +49,7 @@ bool cmd_parse_pid(const char *text, int *ret)
 	return true;
 }
 
-int cmd_take_version(const char *value, unsigned *ret)
+int cmd_parse_version(const char *value, unsigned *ret)
 {
 	if (!dialect_parse(str_from(value), ret))
 		return cmd_usage_error("--for: '%s' is not a version of bpftrace", value);
@@ -147,16 +150,20 @@ static int bad_option(const struct cmd_options *o, struct arena *a, const char *
 	return cmd_usage_error("unknown option '%s'%s%s%s", word, CMD_NEAR(near));
 }
 
-static int take(const struct cmd_option *o, struct arena *a, void *ctx, const char *value)
+static int apply_option(const struct cmd_option *o, struct arena *a, void *ctx, const char *value)
 {
 	void *to = (char *)ctx + o->at;
+	if (o->name)
+		vec_push(
+		    a, &taken,
+		    arena_printf(a, "--%s%s%s", o->name, value ? "=" : "", value ? value : ""));
 	bool is_path = o->value && (strcmp(o->value, "FILE") == 0 || strcmp(o->value, "DIR") == 0);
 	if (is_path && !*value)
 		return cmd_usage_error("option '--%s' needs a value", o->name);
 	if (o->kind == CMD_IS_CALL)
 		return o->take(ctx, value);
 	if (o->kind == CMD_IS_VERSION)
-		return cmd_take_version(value, to);
+		return cmd_parse_version(value, to);
 	if (o->kind == CMD_IS_FLAG)
 		*(bool *)to = true;
 	else if (o->kind == CMD_IS_STRING)
@@ -212,11 +219,26 @@ int cmd_read_options(const struct cmd_options *o, struct arena *a, int argc, cha
 		else if (opt == '?' || opt == ':')
 			status = bad_option(o, a, argv[optind - 1], opt);
 		else
-			status = take(opt < LONG ? g.by_letter[opt] : &o->list[opt - LONG], a, ctx,
-				      optarg);
+			status = apply_option(opt < LONG ? g.by_letter[opt] : &o->list[opt - LONG],
+					      a, ctx, optarg);
 	}
 	for (int i = optind; status < 0 && !o->operand && i < argc; i++)
 		if (!*argv[i])
 			status = cmd_usage_error("an argument is empty");
 	return status;
+}
+
+int cmd_become_python(struct arena *a, struct diag *d, const char *program, char **operands)
+{
+	word_list all = {0};
+	const char *self = proc_own_exe(a).p;
+	vec_push(a, &all, self ? self : "btgen");
+	for (size_t i = 0; i < taken.n; i++)
+		vec_push(a, &all, taken.v[i]);
+	vec_push(a, &all, "--");
+	for (; *operands; operands++)
+		vec_push(a, &all, *operands);
+	vec_push(a, &all, NULL);
+	fflush(stdout);
+	return python_become(a, d, program, (const char *const *)all.v);
 }

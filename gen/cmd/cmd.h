@@ -29,9 +29,9 @@ enum { CMD_OK = 0, CMD_INPUT = 1, CMD_USAGE = 2 };
 
 /** A command: @a and @d are those of the whole run, argv[0] is its name; returns the exit status. */
 typedef int cmd_main(struct arena *a, struct diag *d, int argc, char **argv);
-/** Each in its cmd_NAME.c, `expand` in cmd_skeleton.c. */
+/** Each in its cmd_NAME.c. */
 cmd_main cmd_bundle, cmd_check, cmd_convert, cmd_diff, cmd_doctor, cmd_enums, cmd_expand,
-    cmd_probes, cmd_run, cmd_skeleton, cmd_test, cmd_types;
+    cmd_probes, cmd_run, cmd_test, cmd_types;
 
 enum cmd_kind { CMD_IS_FLAG, CMD_IS_STRING, CMD_IS_LIST, CMD_IS_VERSION, CMD_IS_CALL };
 
@@ -81,6 +81,11 @@ struct cmd_options {
  */
 int cmd_read_options(const struct cmd_options *o, struct arena *a, int argc, char **argv,
 		     void *ctx);
+/**
+ * Becomes the program @program in Python, see process/python.h, which gets BTGEN, the options that were read, -- and
+ * @operands, up to a NULL: scripts/python/commandline.py. Returns the exit status when that fails.
+ */
+int cmd_become_python(struct arena *a, struct diag *d, const char *program, char **operands);
 /** The word after the value of the option at hand, as of `--latency START DONE`; NULL: there is none. */
 const char *cmd_next_word(void);
 
@@ -94,6 +99,6 @@ int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** Decimal PID, or false. */
 bool cmd_parse_pid(const char *text, int *ret);
 /** The @value of --for; -1, or the exit status of a bad one, which is reported. */
-int cmd_take_version(const char *value, unsigned *ret);
+int cmd_parse_version(const char *value, unsigned *ret);
 
 #endif

@@ -10,14 +10,14 @@
 #include "record/shape.h"
 
 /** 0.17,0.23 */
-static int take_versions(void *request, const char *value)
+static int parse_versions(void *request, const char *value)
 {
 	struct expand_request *req = request;
 	req->versions.n = 0;
 	for (struct str left = str_from(value); left.n || !req->versions.n;) {
 		size_t comma = str_find(left, ',');
 		const char *one = str_dup(req->arena, str_slice(left, 0, comma));
-		int status = cmd_take_version(one, &req->given.version);
+		int status = cmd_parse_version(one, &req->given.version);
 		if (status >= 0)
 			return status;
 		vec_push(req->arena, &req->versions, req->given.version);
@@ -30,7 +30,7 @@ static const struct cmd_option list[] = {
     EXPAND_PROCESS_ROW("check against this process, given by PID or name"),
     EXPAND_FILE_ROW("check against this file"),
     EXPAND_SCRIPT_ROWS,
-    {0, "for", "VERSION[,VERSION...]", CMD_CALL(take_versions),
+    {0, "for", "VERSION[,VERSION...]", CMD_CALL(parse_versions),
      "check for these versions of bpftrace [the one installed, else 0.17]"},
     EXPAND_JSON_ROW("print findings as one JSON array"),
     {0, "lock", "FILE", CMD_STRING(struct expand_request, lock),
@@ -51,7 +51,7 @@ static const struct cmd_options options = {
 	     "Exit status: 0 no errors, 1 errors.\n"
 	     "\n",
     .list = list,
-    .operand = expand_take_script,
+    .operand = expand_add_script,
 };
 
 static int parse(int argc, char **argv, struct expand_request *req)
@@ -80,6 +80,7 @@ static bool expand(struct arena *a, struct diag *d, const struct expand_request 
 	shapes_init(run.given.shapes, a, false);
 	shapes_add_key(run.given.shapes);
 	run.without_text = true;
+	run.given.is_unsafe = true; // how bpftrace is started is no matter of a script
 	return expand_run(a, d, &run, x) && expand_check_reach(d, req, x, DIAG_WARNING);
 }
 
@@ -116,14 +117,14 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 	return false;
 }
 
-/** A message with its notes, and the versions for which it is said. */
+/** A message with its notes, and the versions that it applies to. */
 struct shared {
 	struct diag_message *messages;
 	size_t n;
 	VEC(const char *) versions;
 };
 
-/** What makes two messages one: all that is said, but for the number of the version. */
+/** Messages with equal keys are one: all text, but for the number of the version. */
 static struct str shared_key(struct arena *a, const struct shared *s, const char *version)
 {
 	struct str name = str_printf(a, "bpftrace %s", version);
@@ -176,7 +177,7 @@ static void show_merged(struct diag *d, const struct map *all, size_t n_versions
 	d->is_for_all = false;
 }
 
-/** For several versions: what is said for more of them is said once. */
+/** For several versions: a message that applies to more of them is printed once. */
 static bool check_versions(struct arena *a, struct diag *d, const struct expand_request *req,
 			   struct expansion *x)
 {

@@ -66,7 +66,7 @@ static int parse(int argc, char **argv, struct options *o)
 	o->before.path = argv[optind++];
 	o->after.path = argv[optind++];
 	for (; status < 0 && optind < argc; optind++)
-		status = expand_take_script(o, argv[optind]);
+		status = expand_add_script(o, argv[optind]);
 	return status;
 }
 
@@ -218,8 +218,8 @@ static int compare(struct options *o)
 	size_t n = o->broken.n;
 	struct bind_given given = {.files = &o->after.files, .lock = &o->after.lock};
 	struct bind_made made = {0};
-	struct bind_memory memory = {0};
-	struct bind b = {o->arena, o->diag, &given, .made = &made, .memory = &memory};
+	struct bind_cache cache = {0};
+	struct bind b = {o->arena, o->diag, &given, .made = &made, .cache = &cache};
 	lock_compare(&b, &o->before.lock, &ds);
 	if (o->diag->n_errors)
 		return DIFF_TROUBLE;

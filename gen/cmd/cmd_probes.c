@@ -14,6 +14,7 @@
 #include "lang/vocabulary.h"
 #include "listing/probes_print.h"
 #include "probe/attachable.h"
+#include "probe/codeplace.h"
 #include "run/bpftrace.h"
 #include "template/skeleton.h"
 #include "process/proc.h"
@@ -36,20 +37,30 @@ struct named {
 	size_t first, end; /**< those of listing.files */
 };
 
+struct target {
+	struct targetfiles files;
+	struct proc *proc; /**< NULL: a file */
+};
+
 struct listing {
 	struct arena *arena;
 	struct diag *diag;
 	bool verbose, json;
+	bool has_kinds;	      /**< of the short list: usdt: is in front of each probe */
 	const char *bpftrace; /**< --bpftrace, or NULL */
 	unsigned version;     /**< of the bpftrace that would attach; 0: not known */
 	bool has_no_version;  /**< that was asked for, and there is none */
 	struct probesigs *signatures;
-	size_t n_processes;
-	VEC(struct source) sources; /**< in the order given */
+	VEC(struct source) sources; /**< in the order given; those that could be opened: */
+	VEC(int) pids;
+	word_list paths;
 	VEC(struct pattern) patterns;
+	word_list functions; /**< patterns of these */
+	bool may_have_lines; /**< a pattern may be a source file, or lines of one */
 	VEC(struct source_lines) lines;
 	VEC(struct probes_file) files;
 	VEC(struct named) named;
+	VEC(struct target) targets;
 	struct strbuf out;
 };
 
@@ -59,7 +70,7 @@ static bool is_whole(const struct listing *l)
 	return l->verbose || l->json;
 }
 
-/** Reads the probes of one file; what is wrong has been said. */
+/** Reads the probes of one file, and reports errors. */
 static void add_file(struct listing *l, struct img *img, const struct proc *p,
 		     const struct proc_file *mapped)
 {
@@ -76,7 +87,7 @@ static void add_file(struct listing *l, struct img *img, const struct proc *p,
 			  STR_ARG(img->display_path), IMG_WHY_NOT_32BIT);
 	// Only files with probes stay open: a process has hundreds of others.
 	bool good = sdt_read(img, &f.probes);
-	if (good && (f.probes.n_probes || l->lines.n)) {
+	if (good && (f.probes.n_probes || l->may_have_lines)) {
 		binary_init(&f.bin, img);
 		f.bin.cheap_only = !is_whole(l);
 	}
@@ -92,7 +103,7 @@ static void add_process(struct listing *l, int pid)
 	struct img *img;
 	if (!proc_open(l->arena, l->diag, PROCFS, pid, &p))
 		return;
-	l->n_processes++;
+	vec_push(l->arena, &l->pids, pid);
 	vec_each(const struct proc_file, f, &p->files) {
 		if (!f->open_path.n)
 			diag_warning(l->diag, diag_at({.file = f->path}),
@@ -181,14 +192,44 @@ static bool has_probes(const struct listing *l, const struct named *one)
 	return false;
 }
 
-/** Of several programs of a name, those without the probes are not traced either. */
-static void report_left(struct listing *l)
+/** The files of the sources that could be opened, with those that have no probes. */
+static void open_targets(struct listing *l)
 {
-	bool is_any = vec_any(const struct named, one, &l->named, has_probes(l, one));
-	vec_each(const struct named, one, &l->named)
-		if (is_any && !has_probes(l, one))
-			builds_report_left(l->diag, l->arena, one->pids, one->n, "not listed",
-					   "has none of the probes");
+	if (l->targets.n)
+		return;
+	for (size_t i = 0; i < l->paths.n; i++) {
+		struct target t = {0};
+		if (targetfiles_of_file(l->arena, l->diag, l->paths.v[i], &t.files))
+			vec_push(l->arena, &l->targets, t);
+	}
+	for (size_t i = 0; i < l->pids.n; i++) {
+		struct target t = {0};
+		if (!proc_open(l->arena, l->diag, PROCFS, l->pids.v[i], &t.proc))
+			continue;
+		targetfiles_of_proc(l->arena, l->diag, t.proc, &t.files);
+		vec_push(l->arena, &l->targets, t);
+	}
+}
+
+static void close_targets(struct listing *l)
+{
+	vec_each(struct target, t, &l->targets) {
+		targetfiles_close(&t->files);
+		if (t->proc)
+			proc_close(t->proc);
+	}
+}
+
+static bool is_function(struct listing *l, struct str name)
+{
+	struct codeplaces places;
+	open_targets(l);
+	vec_each(struct target, t, &l->targets)
+		vec_each(struct targetfile, tf, &t->files.list)
+			if (targetfile_open(&t->files, tf) &&
+			    codeplace_function(l->arena, &tf->bin, name, &places))
+				return true;
+	return false;
 }
 
 /** An error for each pattern that matches nothing. */
@@ -214,10 +255,10 @@ static void complain(struct listing *l)
 				   ":" STR_FMT "'?",
 				   STR_ARG(text), STR_ARG(near->provider), STR_ARG(near->name));
 		else
-			diag_error(l->diag, NULL, "no probe matches '" STR_FMT "'%s", STR_ARG(text),
-				   provider_is_function(vocabulary_provider(provider))
-				       ? ": functions are not listed"
-				       : "");
+			diag_error(l->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(text));
+		if (!near && is_function(l, text))
+			diag_note(l->diag, NULL, "it is a function: use 'uprobe:" STR_FMT "'",
+				  STR_ARG(text));
 	}
 }
 
@@ -289,7 +330,7 @@ static void print_short(struct listing *l)
 	vec_each(struct probes_file, f, &l->files) {
 		if (!f->probes.n_probes)
 			continue;
-		if (l->n_processes || l->files.n > 1)
+		if (l->pids.n || l->files.n > 1)
 			probes_add_file(&l->out, f, first);
 		bool all_known = true;
 		first = false;
@@ -299,6 +340,8 @@ static void print_short(struct listing *l)
 			struct probes_extra x = {0};
 			probeargs_read(&f->bin, l->signatures, p, &x.args);
 			find_attachable(l, f, p, &x);
+			if (l->has_kinds)
+				strbuf_addz(&l->out, "usdt:");
 			probes_print_line(stdout, &l->out, &scratch, p, &x);
 			for (size_t i = 0; i < x.args.n_args; i++)
 				all_known &= x.args.args[i].type != NULL;
@@ -317,7 +360,7 @@ static void print_short(struct listing *l)
 			  STR_ARG(unread->display_path));
 }
 
-/** Nothing says so when they are attached: they are silent. */
+/** They attach without an error, and never fire. */
 static void warn_of_moved_code(struct listing *l)
 {
 	for (size_t i = 0; i < l->files.n; i++)
@@ -347,7 +390,12 @@ static void list_probes(struct listing *l)
 	if (l->files.n || !l->diag->n_errors)
 		complain(l);
 	size_t n = filter(l);
-	report_left(l);
+	// Of several programs of a name, those without the probes are not traced either.
+	bool is_any = vec_any(const struct named, one, &l->named, has_probes(l, one));
+	vec_each(const struct named, one, &l->named)
+		if (is_any && !has_probes(l, one))
+			builds_report_left(l->diag, l->arena, one->pids, one->n, "not listed",
+					   "has none of the probes");
 	warn_of_moved_code(l);
 	for (size_t i = 0; i < l->files.n && is_whole(l); i++)
 		if (l->files.v[i].probes.n_probes)
@@ -360,23 +408,89 @@ static void list_probes(struct listing *l)
 		print_short(l);
 	if (!n && !l->patterns.n && !l->diag->n_errors)
 		fprintf(stderr,
-			l->n_processes ? "btgen: no file of process %s has USDT probes\n"
-				       : "btgen: %s has no USDT probes\n",
+			l->pids.n ? "btgen: no file of process %s has USDT probes\n"
+				  : "btgen: %s has no USDT probes\n",
 			l->sources.v[0].text);
+}
+
+static void print_functions(struct listing *l, const struct skeleton *sk, bool *is_first)
+{
+	const struct skeleton_probe *p = sk->probes.v, *end = p + sk->probes.n;
+	while (p < end) {
+		const struct skeleton_probe *next = p;
+		while (next < end && next->file == p->file)
+			next++;
+		if (l->pids.n || l->targets.n > 1)
+			probes_add_heading(&l->out, p->file->path, "function", (size_t)(next - p),
+					   *is_first);
+		*is_first = false;
+		for (; p < next; p++) {
+			strbuf_add_printable(&l->out, p->declaration);
+			strbuf_addc(&l->out, '\n');
+		}
+	}
+	if (l->out.n)
+		fwrite(l->out.p, 1, l->out.n, stdout);
+	strbuf_clear(&l->out);
+}
+
+static void list_functions(struct listing *l)
+{
+	bool is_first = true;
+	open_targets(l);
+	vec_each(struct target, t, &l->targets) {
+		struct skeleton sk = {.arena = l->arena,
+				      .diag = l->diag,
+				      .files = &t->files,
+				      .version = l->version ? l->version : DIALECT_DEFAULT,
+				      .is_list = true};
+		skeleton_collect(&sk, l->functions.v, l->functions.n);
+		print_functions(l, &sk, &is_first);
+	}
+}
+
+static bool is_source_name(struct str pattern)
+{
+	return str_has(pattern, ".") && !str_has(pattern, ":*?");
+}
+
+/** Such a pattern that no probe matches is a source file, all of whose lines are listed. */
+static void find_sources(struct listing *l)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < l->files.n; i++)
+		for (size_t k = 0; k < l->files.v[i].probes.n_probes; k++)
+			matches(l, &l->files.v[i].probes.probes[k]);
+	for (size_t i = 0; i < l->patterns.n; i++) {
+		struct str text = l->patterns.v[i].text;
+		if (l->patterns.v[i].matched || !is_source_name(text))
+			l->patterns.v[n++] = l->patterns.v[i];
+		else
+			vec_push(l->arena, &l->lines,
+				 (struct source_lines){text, text, 1, UINT_MAX});
+	}
+	l->patterns.n = n;
 }
 
 static void list(struct listing *l)
 {
-	list_lines(l);
-	if (!l->lines.n || l->patterns.n)
+	bool is_text = l->lines.n || l->functions.n;
+	if (is_text && l->json)
+		diag_error(l->diag, NULL, "--json lists probes, not functions or source lines");
+	else
+		list_lines(l);
+	if (l->functions.n && !l->json)
+		list_functions(l);
+	if (!is_text || l->patterns.n)
 		list_probes(l);
+	close_targets(l);
 	for (size_t i = 0; i < l->files.n; i++)
 		binary_close(&l->files.v[i].bin);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		diag_error(l->diag, NULL, "cannot write the list");
 }
 
-static int take_process(void *ctx, const char *value)
+static int add_process_source(void *ctx, const char *value)
 {
 	struct listing *l = ctx;
 	if (is_bad_pid(l->arena, value))
@@ -385,7 +499,7 @@ static int take_process(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_file(void *ctx, const char *value)
+static int add_file_source(void *ctx, const char *value)
 {
 	struct listing *l = ctx;
 	vec_push(l->arena, &l->sources, (struct source){false, value});
@@ -393,9 +507,10 @@ static int take_file(void *ctx, const char *value)
 }
 
 static const struct cmd_option options_list[] = {
-    {'x', "exe", "FILE", CMD_CALL(take_file),
+    {'x', "exe", "FILE", CMD_CALL(add_file_source),
      "ELF file: program, library or separate debug file; may be repeated"},
-    {'p', "pid", "PID|NAME", CMD_CALL(take_process), "process, by PID or name; may be repeated"},
+    {'p', "pid", "PID|NAME", CMD_CALL(add_process_source),
+     "process, by PID or name; may be repeated"},
     {'v', "verbose", NULL, CMD_FLAG(struct listing, verbose),
      "print everything: sites, source lines, operands, semaphores"},
     {0, "json", NULL, CMD_FLAG(struct listing, json), "print everything as one JSON array"},
@@ -410,8 +525,10 @@ static void add_source(struct listing *l, const struct source *s)
 {
 	int pid;
 	struct img *img;
-	if (!s->is_process && img_open(l->arena, l->diag, s->text, str_from(s->text), &img))
+	if (!s->is_process && img_open(l->arena, l->diag, s->text, str_from(s->text), &img)) {
+		vec_push(l->arena, &l->paths, s->text);
 		add_file(l, img, NULL, NULL);
+	}
 	if (!s->is_process)
 		return;
 	if (cmd_parse_pid(s->text, &pid))
@@ -428,13 +545,42 @@ static const struct cmd_options options = {
 	     "  btgen probes -p 4242                         of all files a process has mapped\n"
 	     "  btgen probes -p 4242 'libc:mutex_*' setjmp   only some of them\n"
 	     "\n"
-	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?. FILE:LINE or\n"
-	     "FILE:LINE-LINE lists source lines that can be probed instead.\n"
+	     "A PATTERN is NAME or PROVIDER:NAME and can contain * and ?. uprobe:NAME lists\n"
+	     "functions with their parameters, FILE.c, FILE.c:LINE or FILE.c:LINE-LINE source\n"
+	     "lines that can be probed.\n"
 	     "\n",
     .list = options_list,
     .notes = "\nExit status: 0, 1 if a file could not be read completely or a PATTERN matches\n"
 	     "nothing, 2 usage.\n",
 };
+
+static void add_pattern(struct listing *l, const char *word)
+{
+	struct str text = skeleton_usdt_pattern(str_from(word));
+	struct str kind = str_slice(text, 0, str_find(text, ':'));
+	struct source_lines lines;
+	if (kind.n < text.n && provider_is_function(vocabulary_provider(kind)))
+		vec_push(l->arena, &l->functions, word);
+	else if (lines_print_parse(text, &lines))
+		vec_push(l->arena, &l->lines, lines);
+	else
+		vec_push(l->arena, &l->patterns, (struct pattern){.text = text});
+	l->may_have_lines |= l->lines.n || is_source_name(text);
+}
+
+/** What @patterns mean in the sources; returns the exit status. */
+static int list_all(struct listing *l, const char *const *patterns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_pattern(l, patterns[i]);
+	l->signatures = expand_signatures(l->arena, l->diag);
+	for (size_t i = 0; i < l->sources.n; i++)
+		add_source(l, &l->sources.v[i]);
+	find_sources(l);
+	list(l);
+	strbuf_fini(&l->out);
+	return l->diag->n_errors ? CMD_INPUT : CMD_OK;
+}
 
 int cmd_probes(struct arena *a, struct diag *d, int argc, char **argv)
 {
@@ -446,20 +592,21 @@ int cmd_probes(struct arena *a, struct diag *d, int argc, char **argv)
 		return cmd_usage_error("give a file (-x FILE) or a process (-p PID)");
 	if (l.version && l.bpftrace)
 		return cmd_usage_error("give --for or --bpftrace, not both");
-	for (int i = optind; i < argc; i++) {
-		struct str text = skeleton_usdt_pattern(str_from(argv[i]));
-		struct source_lines lines;
-		if (lines_print_parse(text, &lines))
-			vec_push(a, &l.lines, lines);
-		else
-			vec_push(a, &l.patterns, (struct pattern){.text = text});
-	}
-	if (l.json && l.lines.n)
-		diag_error(d, NULL, "--json lists probes, not source lines");
-	l.signatures = expand_signatures(a, d);
-	for (size_t i = 0; i < l.sources.n; i++)
-		add_source(&l, &l.sources.v[i]);
-	list(&l);
-	strbuf_fini(&l.out);
-	return d->n_errors ? CMD_INPUT : CMD_OK;
+	return list_all(&l, (const char *const *)argv + optind, (size_t)(argc - optind));
+}
+
+int probes_list(struct arena *a, struct diag *d, const struct probes_request *r)
+{
+	struct listing l = {.arena = a,
+			    .diag = d,
+			    .verbose = r->verbose,
+			    .json = r->json,
+			    .has_kinds = true,
+			    .bpftrace = r->bpftrace};
+	int status = -1;
+	for (size_t i = 0; i < r->files.n; i++)
+		add_file_source(&l, r->files.v[i]);
+	for (size_t i = 0; i < r->processes.n && status < 0; i++)
+		status = add_process_source(&l, r->processes.v[i]);
+	return status < 0 ? list_all(&l, r->patterns.v, r->patterns.n) : status;
 }

@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/run_once.h"
 #include "cmd/run_options.h"
+#include "doctor/facts.h"
 #include "setup/upgrade.h"
 #include "dialect/dialect.h"
 #include "elf/debuginfod.h"
@@ -24,13 +25,14 @@
 #include "run/bpftrace.h"
 #include "run/keep.h"
 #include "run/ready.h"
+#include "process/python.h"
 #include "run/run.h"
 #include "run/stop.h"
 
 /**
- * Starts the command of -c. One that is there to start others (a shell, timeout) is not meant: the
- * first program of those that has what the script wants to trace is held. If there is none, what is
- * wrong is said of the first.
+ * Starts the command of -c. A program that only starts others (a shell, timeout) is passed over: the first
+ * program with something that the script traces is held. If there is none, the errors are those of the
+ * first.
  */
 static bool start_command(struct arena *a, struct diag *d, struct run_options *o,
 			  struct spawned *child, struct expansion *x)
@@ -88,7 +90,7 @@ static const char *stranger_of(struct arena *a, const struct proc *p)
 			    (unsigned)uid);
 }
 
-/** What the message says of a process that was found by its name: what the user did not choose. */
+/** Describes a process that was found by its name, which the user did not choose. */
 static void note_process(struct arena *a, struct run_options *o, struct series *s,
 			 struct expansion *x)
 {
@@ -125,7 +127,7 @@ static int trace_next(struct upgraded *u, struct run_options *o, struct output_s
 	struct diag warnings = {.warns = u->diag};
 	struct spawned none = {0};
 	struct series series = {0};
-	debuginfod_take_waited(); // for the first build
+	debuginfod_waited(); // for the first build
 	if (!expand_choose_cgroup(&warnings, &o->req) || !run_options_expand(a, &warnings, o, x))
 		return JOBS_NOT_BEGUN;
 	const char *id = build_short_id(a, x);
@@ -328,8 +330,8 @@ static int trace_builds(struct builds *b)
 }
 
 /**
- * Waits for the next processes of this name. A server's first one stands for its children, where one
- * was traced. Returns 0, the number of a signal that came, or SIGALRM at the end of -T.
+ * Waits for the next processes of this name. A server's first one includes its children if one was traced.
+ * Returns 0, the number of a signal that came, or SIGALRM at the end of -T.
  */
 static int await(struct arena *a, struct diag *d, struct run_options *o, const struct series *s,
 		 const char *name)
@@ -455,24 +457,18 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	}
 }
 
-/** -l: what `btgen probes` prints. */
+/** -l */
 static int list_probes(struct diag *d, struct run_options *o)
 {
 	struct expand_request *req = &o->req;
 	struct arena *a = req->arena;
-	word_list argv = {0};
+	struct probes_request list = {
+	    .bpftrace = o->bpftrace, .verbose = req->given.verbose, .json = req->json};
 	size_t first = 0;
-	vec_push(a, &argv, "probes");
-	if (o->bpftrace)
-		vec_push(a, &argv, arena_printf(a, "--bpftrace=%s", o->bpftrace));
-	if (req->given.verbose)
-		vec_push(a, &argv, "-v");
-	if (req->json)
-		vec_push(a, &argv, "--json");
 	if (req->exe)
-		vec_push(a, &argv, arena_printf(a, "-x%s", req->exe));
+		vec_push(a, &list.files, req->exe);
 	for (size_t i = 0; i < req->pids.n; i++)
-		vec_push(a, &argv, arena_printf(a, "-p%d", req->pids.v[i]));
+		vec_push(a, &list.processes, arena_printf(a, "%d", req->pids.v[i]));
 	if (!req->exe && !req->pids.n) {
 		if (!o->words.n)
 			return cmd_usage_error("-l: give a process or a file");
@@ -481,16 +477,30 @@ static int list_probes(struct diag *d, struct run_options *o)
 		if (!strchr(word, '/')) // a process of that name goes before a file, as with -t
 			proc_find_named(a, PROCFS, word, &n);
 		bool is_file = !n && access(word, F_OK) == 0;
-		vec_push(a, &argv, arena_printf(a, "-%c%s", is_file ? 'x' : 'p', word));
+		vec_push(a, is_file ? &list.files : &list.processes, word);
 	}
-	vec_push(a, &argv, "--");
 	for (; first < o->words.n; first++)
-		vec_push(a, &argv, o->words.v[first]);
+		vec_push(a, &list.patterns, o->words.v[first]);
 	for (char **pattern = req->given.args; *pattern; pattern++)
-		vec_push(a, &argv, *pattern);
-	vec_push(a, &argv, NULL);
-	optind = 0; // getopt() starts anew
-	return cmd_probes(a, d, (int)argv.n - 1, (char **)argv.v);
+		vec_push(a, &list.patterns, *pattern);
+	return probes_list(a, d, &list);
+}
+
+/** --facts */
+static int print_facts(struct arena *a, struct diag *d, const struct run_options *o)
+{
+	struct strbuf text = {0};
+	struct json j = {.out = &text};
+	const char *procfs = arena_printf(a, "%s" PROCFS, o->facts);
+	json_open(&j, NULL, '{');
+	unsigned version = facts_add_machine(a, &j, procfs, o->bpftrace);
+	if (o->req.pids.n)
+		facts_add_process(a, &j, procfs, o->req.pids.v[0], version);
+	json_close(&j, '}');
+	strbuf_addc(&text, '\n');
+	bool good = outfile_write(a, d, NULL, NULL, strbuf_str(&text));
+	strbuf_fini(&text);
+	return good ? CMD_OK : CMD_INPUT;
 }
 
 /** Finds bpftrace and what it may do, and traces. Returns the exit status. */
@@ -498,11 +508,14 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 {
 	struct bpftrace bt;
 	struct privilege own;
+	const char *converter;
 	d->quiet = o->run.quiet;
 	struct diag silent = {0};
 	int status = bpftrace_find(a, o->no_run ? &silent : d, o->bpftrace, true, &bt);
 	if (status && !o->no_run)
 		return status;
+	if (o->converts && !o->no_run && !python_find(a, d, "convert.py", &converter))
+		return PYTHON_NOT_FOUND;
 	if (status) // printing a program needs no bpftrace
 		bt.version = DIALECT_DEFAULT;
 	o->req.given.version = bt.version;
@@ -535,5 +548,7 @@ int cmd_run(struct arena *a, struct diag *d, int argc, char **argv)
 		progress_off();
 	if (status >= 0)
 		return status;
+	if (o.facts)
+		return print_facts(a, d, &o);
 	return o.lists ? list_probes(d, &o) : run(a, d, &o);
 }

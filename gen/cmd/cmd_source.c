@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-int cmd_source_take_pid(void *source, const char *value)
+int cmd_source_set_pid(void *source, const char *value)
 {
 	struct cmd_source *s = source;
 	int pid;
@@ -16,7 +16,6 @@ static void add_image(struct cmd_source *s, struct img *img)
 {
 	struct binary b;
 	binary_init(&b, img);
-	dwtypes_add(&s->images, b.src);
 	vec_push(s->arena, &s->binaries, b);
 }
 
@@ -70,11 +69,10 @@ bool cmd_source_open(struct cmd_source *s)
 	for (size_t i = 0; i < s->pids.n; i++)
 		if (!add_process(s, s->pids.v[i]))
 			return false;
-	if (s->images.images.n)
+	if (s->binaries.n)
 		lookup_add(&s->lookup, &s->images.source);
 	vec_each(struct binary, b, &s->binaries)
-		if (binary_types(b))
-			lookup_add(&s->lookup, typenote_source(b->types));
+		binary_add_sources(b, &s->images, &s->lookup);
 	if (!s->btf)
 		return true;
 	if (!add_btf(s, s->btf))

@@ -19,7 +19,6 @@
 #include "process/proc.h"
 #include "ctype/lookup.h"
 #include "btf/kbtf.h"
-#include "btf/typenote.h"
 #include "probe/binary.h"
 #include "dwarf/dwtypes.h"
 
@@ -32,14 +31,14 @@ struct cmd_source {
 	const char *out;	     /**< -o or NULL */
 	struct lookup lookup;	     /**< what was opened */
 	struct dwtypes images;	     /**< of -x and -p, a source of the same */
-	VEC(struct binary) binaries; /**< the same, with what strip left */
+	VEC(struct binary) binaries; /**< the same, opened */
 	struct proc *proc;
 	struct kbtf *kernel, *module;
 };
 
 /** Rows for a command whose first member is a struct cmd_source. @what: "types" */
 #define CMD_SOURCE_ROWS(what)                                                                      \
-	CMD_ROW('p', "pid", "PID", CMD_CALL(cmd_source_take_pid),                                  \
+	CMD_ROW('p', "pid", "PID", CMD_CALL(cmd_source_set_pid),                                   \
 		what " of a process: its executable, then its libraries"),                         \
 	    CMD_ROW('x', "exe", "FILE", CMD_LIST(struct cmd_source, files),                        \
 		    what " of an executable or library (more than one may be given)"),             \
@@ -48,7 +47,7 @@ struct cmd_source {
 	    CMD_ROW('o', "output", "FILE", CMD_STRING(struct cmd_source, out),                     \
 		    "write to FILE, which is replaced only on success")
 
-int cmd_source_take_pid(void *source, const char *value);
+int cmd_source_set_pid(void *source, const char *value);
 
 /** Reads the options of the command whose first member is @s, which is asked for @what; -1, or the exit status. */
 int cmd_source_read(struct cmd_source *s, const struct cmd_options *o, const char *what, int argc,

@@ -225,7 +225,7 @@ static bool add_type(struct types_cmd *cmd, struct output *o, struct str name)
 		json_type(&o->j, s->arena, name, t);
 		return true;
 	}
-	// A typedef of a pointer stands for what it points to.
+	// A typedef of a pointer means its pointee.
 	struct ctype *target = ctype_strip(t);
 	for (int k = 0; target && target->kind == CTYPE_POINTER && k < 8; k++)
 		target = ctype_strip(target->of);
@@ -277,7 +277,7 @@ static bool run(struct types_cmd *cmd, char **names, int n)
 	return good;
 }
 
-static int take_follow(void *ctx, const char *value)
+static int parse_follow(void *ctx, const char *value)
 {
 	struct types_cmd *cmd = ctx;
 	uint64_t number;
@@ -291,7 +291,7 @@ static const struct cmd_option list[] = {
     CMD_SOURCE_ROWS("types"),
     {0, "at", "FUNCTION", CMD_STRING(struct types_cmd, at),
      "if source files define a name differently, use the definition in FUNCTION's file"},
-    {0, "follow", "N", CMD_CALL(take_follow),
+    {0, "follow", "N", CMD_CALL(parse_follow),
      "also define the types that pointers lead to, N levels deep (default 0: void *)"},
     {0, "assert", NULL, CMD_FLAG(struct types_cmd, asserts),
      "add _Static_assert for every size and offset"},

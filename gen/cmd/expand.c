@@ -82,7 +82,7 @@ bool expand_choose_cgroup(struct diag *d, struct expand_request *req)
 	return true;
 }
 
-int expand_take_finding(void *request, const char *value)
+int expand_set_finding(void *request, const char *value)
 {
 	struct expand_request *req = request;
 	struct str name = str_from(value);
@@ -107,14 +107,14 @@ int expand_take_finding(void *request, const char *value)
 	return -1;
 }
 
-int expand_take_process(void *request, const char *value)
+int expand_add_process(void *request, const char *value)
 {
 	if (expand_add_processes(request, value))
 		return -1;
 	return cmd_usage_error("'%s' is neither a PID nor the name of a running program", value);
 }
 
-int expand_take_file(void *request, const char *value)
+int expand_set_file(void *request, const char *value)
 {
 	struct expand_request *req = request;
 	if (req->exe)
@@ -123,14 +123,14 @@ int expand_take_file(void *request, const char *value)
 	return -1;
 }
 
-int expand_take_text(void *request, const char *value)
+int expand_add_text(void *request, const char *value)
 {
 	struct expand_request *req = request;
 	vec_push(req->arena, &req->sources, (struct expand_source){value, true, NULL});
 	return -1;
 }
 
-int expand_take_script(void *request, const char *word)
+int expand_add_script(void *request, const char *word)
 {
 	struct expand_request *req = request;
 	if (!*word)
@@ -140,12 +140,12 @@ int expand_take_script(void *request, const char *word)
 }
 
 /** Arguments after --: the values of $1, $2 ...; the scripts, where none was given before it. */
-static int take_rest(struct expand_request *req, int argc, char **argv)
+static int add_rest(struct expand_request *req, int argc, char **argv)
 {
 	int status = -1;
 	if (!req->sources.n) // scripts whose names begin with -
 		for (; status < 0 && optind < argc; optind++)
-			status = expand_take_script(req, argv[optind]);
+			status = expand_add_script(req, argv[optind]);
 	else if (strcmp(argv[optind - 1], "--") == 0)
 		req->given.args = argv + optind;
 	return status;
@@ -157,7 +157,7 @@ int expand_read_options(const struct cmd_options *options, const char *purpose, 
 	int status = cmd_read_options(options, req->arena, argc, argv, req);
 	if (status >= 0)
 		return status;
-	status = take_rest(req, argc, argv);
+	status = add_rest(req, argc, argv);
 	if (status >= 0)
 		return status;
 	if (!req->sources.n)
@@ -184,20 +184,7 @@ void expand_choose_version(struct arena *a, struct diag *d, struct expand_reques
 const char *expand_script_dir(struct arena *a)
 {
 	static const char *const beside[] = {"bpf", "share/btgen/bpf"};
-	struct str top =
-	    proc_own_exe(a); // links are resolved: what is above its directory is known
-	if (!top.n)
-		return NULL; // no /proc: the current directory is not ours
-	for (unsigned up = 0; up < 2 && top.n; up++)
-		do
-			top.n--;
-		while (top.n && top.p[top.n] != '/');
-	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
-		const char *path = arena_printf(a, STR_FMT "/%s", STR_ARG(top), beside[i]);
-		if (access(path, R_OK | X_OK) == 0)
-			return path;
-	}
-	return NULL;
+	return proc_find_beside(a, beside, sizeof(beside) / sizeof(beside[0]));
 }
 
 struct probesigs *expand_signatures(struct arena *a, struct diag *d)
@@ -260,15 +247,6 @@ static bool load_source(struct arena *a, struct diag *d, const struct expand_req
 	return src_load(a, d, path, str_from(path), ret);
 }
 
-/** A script without a single token would attach nothing and wait for ever. */
-static bool check_not_empty(struct diag *d, const struct pp *pp, const struct src_file *first)
-{
-	if (pp->out && pp->out->kind != TOK_EOF)
-		return true;
-	struct diag_place at = {.file = first ? first->name : STR("<command line>")};
-	return diag_error(d, &at, "the script is empty");
-}
-
 static bool preprocess(struct arena *a, struct diag *d, const struct expand_request *req,
 		       const struct proc *proc, struct pp *pp, struct src_file **main)
 {
@@ -300,7 +278,11 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 	}
 	if (good)
 		pp_warn_unused(pp);
-	return good && check_not_empty(d, pp, *main);
+	if (!good || (pp->out && pp->out->kind != TOK_EOF))
+		return good;
+	// It would attach nothing and wait for ever.
+	struct diag_place at = {.file = *main ? (*main)->name : STR("<command line>")};
+	return diag_error(d, &at, "the script is empty");
 }
 
 bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
@@ -310,7 +292,7 @@ bool expand_open_target(struct arena *a, struct diag *d, const struct expand_req
 					 .diag = d,
 					 .given = arena_new(a, struct bind_given),
 					 .made = arena_new(a, struct bind_made),
-					 .memory = arena_new(a, struct bind_memory)}};
+					 .cache = arena_new(a, struct bind_cache)}};
 	if (!req->exe && !req->pids.n)
 		return true;
 	if (req->exe) {
@@ -428,9 +410,9 @@ const char *expand_attached_to(struct arena *a, const struct expand_request *req
 }
 
 /**
- * Several processes of one program are told from others by a filter, which nothing in the script must
- * know of: one that says which process it means, by __PID__, is for one. A script of the whole host that
- * looks for its process itself is given, of a server and its children, the server.
+ * Several processes of one program are selected by a filter, which the script need not know: one that names
+ * its process by __PID__ is for one. A script of the whole host that finds its process itself gets, of a
+ * server and its children, the server.
  */
 static bool check_pids(struct arena *a, struct diag *d, const struct expand_request *req,
 		       const struct expansion *x, bool is_host, bool names_one)
@@ -457,9 +439,8 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 				  "would miss its children");
 	if (is_host && x->n_parents == 1) {
 		if (!d->quiet)
-			diag_note(d, NULL,
-				  "process %d is the parent of the other %zu: __PID__ is %d",
-				  pids[0], n - 1, pids[0]);
+			diag_note(d, NULL, "tracing %d and its %zu %s", pids[0], n - 1,
+				  n == 2 ? "child" : "children");
 		return true;
 	}
 	diag_error(d, NULL, "%zu processes were given (%s), and %s: give only the one to trace", n,
@@ -473,20 +454,21 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 }
 
 /** -t: the script is made here. */
-static bool take_patterns(struct arena *a, struct diag *d, const struct expand_request *req,
-			  struct expansion *x, struct expand_request *ret)
+static bool write_trace(struct arena *a, struct diag *d, const struct expand_request *req,
+			struct expansion *x, struct expand_request *ret)
 {
 	const struct trace_request *t = &req->trace;
 	if (!x->files.list.n)
-		return diag_error(d, NULL,
-				  "%s %s needs a process (did `pidof` find one?): give its PID or "
-				  "name, or -x FILE for every process of a program",
-				  t->patterns.n ? "-t"
-				  : t->calls.n	? "--calls"
-						: "--latency",
-				  t->patterns.n ? t->patterns.v[0]
-				  : t->calls.n	? t->calls.v[0]
-						: t->start);
+		return diag_error(
+		    d, NULL,
+		    "%s %s needs a process: give its PID or name, or -x FILE for every "
+		    "process of a program",
+		    t->patterns.n ? "-t"
+		    : t->calls.n  ? "--calls"
+				  : "--latency",
+		    t->patterns.n ? t->patterns.v[0]
+		    : t->calls.n  ? t->calls.v[0]
+				  : t->start);
 	if (!check_same_exe(d, req))
 		return false;
 	struct src_file *made =
@@ -526,7 +508,7 @@ static const struct bind_given *given_by(struct arena *a, const struct expand_re
 	given->proc = x->proc;
 	given->pids = req->pids.v;
 	given->n_pids = x->proc ? req->pids.n : 0;
-	given->is_own = trace_is_list(&req->trace) || req->trace.calls.n;
+	given->is_generated = trace_is_list(&req->trace) || req->trace.calls.n;
 	given->main = main;
 	return given;
 }
@@ -545,7 +527,7 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	struct src_file *main;
 	struct expand_request traced;
 	if (trace_is_wanted(&req->trace)) {
-		if (!take_patterns(a, d, req, x, &traced))
+		if (!write_trace(a, d, req, x, &traced))
 			return false;
 		req = &traced;
 	}
@@ -563,8 +545,6 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	x->bind.found.scope = expand_has_several(req) ? BIND_BY_FILTER : BIND_BY_PID;
 	if (!template_bind(&x->bind, &pp) || d->n_errors)
 		return false;
-	x->program.map.joins = x->bind.made->joins.v;
-	x->program.map.n_joins = x->bind.made->joins.n;
 	return true;
 }
 
@@ -592,10 +572,10 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	d->is_strict = req->strict;
 	d->is_forced = req->forced;
 	bool good = make_program(a, d, req, x);
-	d->is_strict = d->is_forced = false; // what bpftrace says is its own
+	d->is_strict = d->is_forced = false; // messages of bpftrace are its own
 	if (good && req->given.verbose)
 		targetfiles_note_skips(&x->files);
-	if (good || trace_is_wanted(&req->trace)) // a script's error says why
+	if (good || trace_is_wanted(&req->trace)) // errors of a script are reported
 		expand_report_skipped(a, d, req->given.version, x, good);
 	return good;
 }

@@ -41,7 +41,7 @@ struct expand_request {
 	bool update;		    /**< of `check`: a lock that differs is rewritten */
 	const char *out;	    /**< -o FILE, or NULL */
 	VEC(unsigned) versions;	    /**< of `check`: for each of these, if there are several */
-	bool without_text;	    /**< nobody reads the program that is made */
+	bool without_text;	    /**< the program is not printed */
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */
 	bool forced;			  /**< --force */
@@ -64,9 +64,8 @@ struct expansion {
 };
 
 /** Rows of options that several commands have, whose first member is a struct expand_request. */
-#define EXPAND_PROCESS_ROW(help)                                                                   \
-	CMD_ROW('p', "pid", "PID|NAME", CMD_CALL(expand_take_process), help)
-#define EXPAND_FILE_ROW(help) CMD_ROW('x', "exe", "FILE", CMD_CALL(expand_take_file), help)
+#define EXPAND_PROCESS_ROW(help) CMD_ROW('p', "pid", "PID|NAME", CMD_CALL(expand_add_process), help)
+#define EXPAND_FILE_ROW(help) CMD_ROW('x', "exe", "FILE", CMD_CALL(expand_set_file), help)
 #define EXPAND_FAMILY_ROWS                                                                         \
 	CMD_ROW(0, "children", NULL, CMD_FLAG(struct expand_request, given.has_family),            \
 		"also trace child processes"),                                                     \
@@ -78,13 +77,13 @@ struct expansion {
 	    CMD_ROW('I', "include", "DIR", CMD_LIST(struct expand_request, dirs),                  \
 		    "search DIR for #include")
 #define EXPAND_SCRIPT_ROWS                                                                         \
-	CMD_ROW('e', "text", "TEXT", CMD_CALL(expand_take_text),                                   \
+	CMD_ROW('e', "text", "TEXT", CMD_CALL(expand_add_text),                                    \
 		"template text instead of a file"),                                                \
 	    EXPAND_MACRO_ROWS,                                                                     \
 	    CMD_ROW(0, "conf", "FILE", CMD_STRING(struct expand_request, given.conf),              \
 		    "list of enum tables [bpf/enums.conf]"),                                       \
 	    CMD_ROW(                                                                               \
-		'W', "warn", "NAME|no-NAME|error|help", CMD_CALL(expand_take_finding),             \
+		'W', "warn", "NAME|no-NAME|error|help", CMD_CALL(expand_set_finding),              \
 		"enable or disable (no-) findings called NAME; make warnings errors; list names"), \
 	    CMD_ROW(0, "force", NULL, CMD_FLAG(struct expand_request, forced),                     \
 		    "run despite errors in the findings")
@@ -97,12 +96,12 @@ struct expansion {
 #define EXPAND_JSON_ROW(help) CMD_ROW(0, "json", NULL, CMD_FLAG(struct expand_request, json), help)
 
 /** As struct cmd_option wants them; @request begins with a struct expand_request. */
-int expand_take_process(void *request, const char *value);
-int expand_take_file(void *request, const char *value);
-int expand_take_text(void *request, const char *value);
-int expand_take_finding(void *request, const char *value);
+int expand_add_process(void *request, const char *value);
+int expand_set_file(void *request, const char *value);
+int expand_add_text(void *request, const char *value);
+int expand_set_finding(void *request, const char *value);
 /** An operand: a script. */
-int expand_take_script(void *request, const char *word);
+int expand_add_script(void *request, const char *word);
 /** @path, which @option is to write, would be the end of a script that has the same name: false, after an error. */
 bool expand_spares_scripts(struct diag *d, const struct expand_request *req, const char *option,
 			   const char *path);
@@ -121,14 +120,11 @@ const char *stock_find(struct arena *a, const char *name);
 bool stock_choose(struct arena *a, struct diag *d, const char *name, const char **ret);
 /** -L: a line for each of our own scripts; false after an error. */
 bool stock_list(struct arena *a);
-/** -h SCRIPT: what a script says of itself, and what its text shows; false after an error. */
+/** -h SCRIPT: a script's header, and the facts of its text; false after an error. */
 bool stock_page(struct arena *a, const char *name);
 /** The script of our own that is called most nearly so, or NULL. */
 const char *stock_near(struct arena *a, const char *name);
-/**
- * The file that is meant, which is there; false after an error. @has_pid: a process was given, @name
- * cannot be one.
- */
+/** Finds the file of a script; false after an error. @has_pid: a process was given, @name cannot be one. */
 bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool has_pid,
 			const char **ret);
 /** For a @word that is neither a process nor a script; returns CMD_USAGE. */
@@ -146,26 +142,23 @@ bool expand_choose_cgroup(struct diag *d, struct expand_request *req);
 /** More than one process is traced, or may be. */
 bool expand_has_several(const struct expand_request *req);
 /**
- * What is said once the probes are attached: "attached to 6 processes of postgres (20814, 20815, ...), and those
- * they fork". @has_end: the trace ends with its process. @note: of the build, or NULL.
+ * The report once the probes are attached: "attached to 6 processes of postgres (20814, 20815, ...), and
+ * those they fork". @has_end: the trace ends with its process. @note: of the build, or NULL.
  */
 const char *expand_attached_to(struct arena *a, const struct expand_request *req,
 			       const struct expansion *x, bool has_end, const char *note);
 /** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req);
 
-/**
- * Only opens the process or file that names are looked up in; @ret must be closed also after a
- * failure.
- */
+/** Only opens the process or file that names are looked up in; @ret must be closed also after a failure. */
 bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
 			struct expansion *ret);
 /** Makes the program; @ret must be closed also after a failure. */
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *ret);
 /**
- * Its first attach point that fires for every process, as there is none that is traced; or NULL. @also_filtered:
- * also of a clause that tells processes apart itself.
+ * Its first attach point that fires for every process, because none is traced; or NULL. @also_filtered:
+ * also of a clause that distinguishes processes itself.
  */
 const struct script_attach *expand_find_global(const struct expansion *x, bool also_filtered);
 /**
@@ -179,15 +172,9 @@ void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, st
 			   bool good);
 void expand_close(struct expansion *x);
 
-/**
- * Directory of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or
- * NULL.
- */
+/** Directory of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or NULL. */
 const char *expand_script_dir(struct arena *a);
-/**
- * The list of documented probes there (probes.conf); NULL when there is none, or, with an error, it
- * is wrong.
- */
+/** The list of documented probes there (probes.conf); NULL when there is none, or, with an error, it is wrong. */
 struct probesigs *expand_signatures(struct arena *a, struct diag *d);
 
 #endif

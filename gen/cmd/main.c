@@ -19,7 +19,6 @@ static const struct {
     {"convert", "convert a JSON trace into a timeline, spans or stacks", cmd_convert},
     {"check", "report mistakes in a template, without attaching anything", cmd_check},
     {"doctor", "report what keeps a machine or process from being traced", cmd_doctor},
-    {"skeleton", "write a template that prints the matching probes", cmd_skeleton},
     {"probes", "list the USDT probes of a file or process", cmd_probes},
     {"diff", "report what changed between two builds, and for which scripts", cmd_diff},
     {"enums", "print tables of enumerator names", cmd_enums},
@@ -38,18 +37,6 @@ static void usage(FILE *out)
 	fputs("\nSee 'btgen COMMAND --help' for more. To trace a program, use bpftrace.sh.\n", out);
 }
 
-/**
- * A file opened later must not become stdout because that was closed: there, writing fails as it
- * would have.
- */
-static void keep_standard_descriptors(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 &&
-		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-			_exit(CMD_INPUT);
-}
-
 static int run(cmd_main *command, int argc, char **argv)
 {
 	struct arena a = {0};
@@ -62,8 +49,12 @@ static int run(cmd_main *command, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	keep_standard_descriptors();
-	signal(SIGXFSZ, SIG_IGN); // writing fails with EFBIG, which is said
+	// A file opened later must not become stdout because that was closed: writing fails there as it would have.
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			_exit(CMD_INPUT);
+	signal(SIGXFSZ, SIG_IGN); // writing fails with EFBIG, which is reported
 	if (argc < 2) {
 		usage(stderr);
 		return CMD_USAGE;

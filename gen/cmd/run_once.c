@@ -11,7 +11,8 @@
 #include "base/clock.h"
 #include "value/codename.h"
 #include "value/perfmap.h"
-#include "convert/capture.h"
+#include "convert/convert.h"
+#include "convert/header.h"
 #include "cmd/builds.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
@@ -34,7 +35,7 @@ static bool prints_addresses(const struct bind *b)
 	for (size_t i = 0; b->given->shapes && i < b->given->shapes->list.n; i++)
 		for (size_t k = 0; k < b->given->shapes->list.v[i].n_fields; k++) {
 			const struct value *v = &b->given->shapes->list.v[i].fields[k].value;
-			if (v->how == VALUE_STRING || value_is_code(v) ||
+			if (v->how == VALUE_STRING || v->n_frames || value_is_code(v) ||
 			    (value_has_parts(v) && ctype_has_code(v->type)))
 				return true;
 		}
@@ -42,9 +43,9 @@ static bool prints_addresses(const struct bind *b)
 }
 
 /**
- * bpftrace's limits are there for a pattern that matches more than was meant. What we have counted
- * was meant; as much again is left for patterns that bpftrace expands, and two descriptors for
- * each. What the user has set stands.
+ * bpftrace's limits protect from a pattern that matches more than intended. The probes that we have counted
+ * are intended; as many again are allowed for patterns that bpftrace expands, and two descriptors for each.
+ * Limits that the user has set are kept.
  */
 static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace *bt,
 			 unsigned n_programs)
@@ -66,10 +67,10 @@ static void raise_limits(struct arena *a, struct diag *d, const struct bpftrace 
 }
 
 /**
- * bpftrace takes its environment before what a config block of the script says. What btgen sets or reads there is what
- * the block says; what the user has set stands.
+ * In bpftrace the environment overrides a config block of the script. For variables that btgen sets or
+ * reads, the block wins; those that the user has set are kept.
  */
-static void take_settings(struct arena *a, const struct script *s)
+static void apply_settings(struct arena *a, const struct script *s)
 {
 	static const struct {
 		const char *name, *variable;
@@ -136,7 +137,7 @@ static bool is_print(const struct node *n)
 	return node_is(n, NODE_CALL, "printf") || node_is(n, NODE_CALL, "print");
 }
 
-/** Something is printed of each event: that of many a second nobody reads. */
+/** Does it print something for each event? Nobody reads that at a high rate. */
 static bool prints_events(const struct bind *b)
 {
 	bool prints = false;
@@ -158,22 +159,12 @@ static struct str script_name(const struct run_options *o)
 	return !first || first->is_text ? STR("-e") : str_base(str_from(first->text));
 }
 
-/**
- * What --keep waits for, as --trigger or the script's #pragma says: a pattern for probes, or NULL; or slices that take
- * longer than *@slow_ns, -1 for a time that is none.
- */
-static const char *trigger_of(const struct run_options *o, const struct expansion *x,
-			      int64_t *slow_ns)
+/** The pattern of probes that --keep waits for, as --trigger or the script's #pragma has it; or NULL. */
+static const char *trigger_of(const struct run_options *o, const struct expansion *x)
 {
 	struct str own = x->bind.found.trigger;
 	const char *trigger = o->trigger ? o->trigger : own.n ? own.p : NULL;
-	*slow_ns = 0;
-	if (!trigger || !o->run.keep_ms)
-		return NULL;
-	if (!slow_is_condition(trigger, slow_ns))
-		return trigger;
-	*slow_ns = *slow_ns ? *slow_ns : -1;
-	return NULL;
+	return o->run.keep_ms ? trigger : NULL;
 }
 
 /** Several processes without those that they fork: the last one's end ends the trace. */
@@ -197,7 +188,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	bool is_several = !is_host && expand_has_several(&o->req);
 	bool has_end = child->target || o->follows || (!is_host && !is_several);
 	struct run_config cfg = o->run;
-	unsigned long waited = debuginfod_take_waited();
+	unsigned long waited = debuginfod_waited();
 	if (cfg.duration) // what was waited for a server counts
 		cfg.duration = cfg.duration > waited ? cfg.duration - waited : 1;
 	cfg.bpftrace = bt;
@@ -224,13 +215,13 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.needs_kernel_types = o->req.raw || x->bind.made->needs_kernel_types;
 	cfg.args = o->req.given.args;
 	cfg.gate = o->shapes.has_gate ? o->shapes.gate : NULL;
+	cfg.is_gate_shut = x->bind.found.has_gate;
 	cfg.has_calls = o->req.trace.calls.n;
 	cfg.under_way = o->req.trace.start ? "@start" : NULL;
 	cfg.is_verbose = o->req.given.verbose;
 	cfg.has_account = o->req.given.verbose || cfg.is_estimate || cfg.ceiling.share > 0 ||
 			  cfg.ceiling.rate > 0;
 	cfg.cost_names = attached_cost_names(a, &x->bind);
-	trigger_of(o, x, &cfg.slow_ns);
 	// A command of -c would end with the trace, and runs for it alone.
 	if (!o->has_ceiling && !o->req.raw && !o->command && prints_events(&x->bind))
 		cfg.ceiling.share = COST_OF_EVENTS;
@@ -279,7 +270,6 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg->max_strlen;
 	limit = trailer && *trailer ? 0 : limit;
 	const char *keys = getenv(dialect_map_keys_variable(version));
-	int64_t slow_ns;
 	struct writer_config how = o->output;
 	how.max_keys = keys ? strtoul(keys, NULL, 10) : DIALECT_MAP_KEYS;
 	how.json = o->req.json;
@@ -304,8 +294,7 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	if (!cfg->proc && cfg->resident && has_own_pids(a, version))
 		how.on_process = see_process;
 	how.process_ctx = cfg->resident;
-	how.trigger = trigger_of(o, x, &slow_ns);
-	how.sorts |= slow_ns != 0; // what takes long is from one record to the next
+	how.trigger = trigger_of(o, x);
 	how.maps = x->bind.made->map_shapes.v;
 	how.n_maps = x->bind.made->map_shapes.n;
 	how.heading = first_line_of(a, o, x, cfg, how.render.offset);
@@ -317,13 +306,8 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 /** A trigger that nothing prints of would never come. */
 static bool check_trigger(struct diag *d, const struct run_options *o, const struct expansion *x)
 {
-	int64_t slow_ns;
-	const char *trigger = trigger_of(o, x, &slow_ns);
+	const char *trigger = trigger_of(o, x);
 	bool may_come = !trigger;
-	if (slow_ns < 0)
-		return diag_error(d, NULL, "the trigger has no time: write latency>50ms");
-	if (slow_ns && !o->req.json)
-		return diag_error(d, NULL, "the trigger 'latency' needs -f json, perfetto or otlp");
 	for (size_t i = 0; i < o->shapes.list.n && !may_come; i++) {
 		struct str probe = o->shapes.list.v[i].probe;
 		may_come = o->shapes.list.v[i].style != SHAPE_KEY &&
@@ -401,26 +385,29 @@ int run_once(struct arena *a, struct diag *d, struct run_options *o, const struc
 		texts = filetext_new(has_own_pids(a, bt->version));
 	cfg.resident = o->req.raw ? NULL : literals_find(a, &x->bind, cfg.program);
 	if (!o->req.raw)
-		take_settings(a, &x->bind.found.script);
+		apply_settings(a, &x->bind.found.script);
 	cfg.writer = make_writer(a, o, x, &cfg, names, texts);
-	if (o->converts)
-		cfg.convert = convert_new(o->converts, NULL, d, "the trace");
-	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it tells that more are meant
+	bool is_ours = trace_is_wanted(&o->req.trace); // nothing in it shows that more are meant
 	bool is_host = x->bind.found.scope == BIND_HOST;
 	bool has_later = o->req.given.has_family || o->req.given.cgroup;
 	if ((is_ours || expand_has_several(&o->req)) && !is_host && !has_later && !o->run.quiet &&
 	    x->proc)
 		note_others(d, x, o->req.pids.n);
 	raise_limits(a, d, bt, attach_count_programs(&x->bind));
+	struct convert convert;
+	if (o->converts && !convert_begin(a, d, o->format, cfg.out_path, &convert))
+		return CMD_INPUT;
+	cfg.out_path = o->converts ? convert.capture : cfg.out_path;
 	int status = run_program(a, d, &cfg, &series->end);
 	bool is_signal = status > 128 && status < 128 + NSIG;
 	if (status && !is_signal && !series->end.was_ready)
 		allowed_note(d, &o->may, &x->bind);
 	series->was_ready |= series->end.was_ready;
+	if (o->converts && series->end.was_ready)
+		status = convert_end(a, d, &convert, status, !series->end.was_cut);
 	semaphores_lower(&raised);
 	filetext_free(texts);
 	writer_free(cfg.writer);
-	convert_free(cfg.convert);
 	codename_close(names);
 	return status;
 }

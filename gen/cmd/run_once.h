@@ -12,10 +12,10 @@
 /** What is known of the traces before this one: with --follow it is one of a series. */
 struct series {
 	struct output_begun begun; /**< the file of -o */
-	bool was_ready;		   /**< any of them: who waits for that has been told */
+	bool was_ready;		   /**< any of them: it was reported */
 	uint64_t started;	   /**< when the last program was, see struct proc */
 	struct str build;	   /**< build-id of the last program, empty: none or unknown */
-	const char *note;	   /**< what is said of this build, or NULL */
+	const char *note;	   /**< about this build, or NULL */
 	struct str name;	   /**< of the program */
 	struct str path;	   /**< of the last one */
 	VEC(uid_t) users;	   /**< of all that were traced */

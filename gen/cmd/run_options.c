@@ -15,17 +15,18 @@
 #define ESTIMATE_MS 2000
 #define MAX_CALLS 200 // functions, each of which has two probes that take 0.1 s to detach
 
-static int take_format(void *ctx, const char *value)
+static int parse_format(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	o->format = value;
-	o->converts = convert_find(value);
+	o->converts = convert_is_format(value);
 	if (!o->converts && strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
-		return cmd_usage_error("-f: unknown format '%s': text, json, " FORMAT_NAMES, value);
+		return cmd_usage_error("-f: unknown format '%s': text, json, " CONVERT_NAMES,
+				       value);
 	return -1;
 }
 
-static int take_duration(void *ctx, const char *value)
+static int parse_duration(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	char *end = (char *)value;
@@ -37,7 +38,7 @@ static int take_duration(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_max_cost(void *ctx, const char *value)
+static int parse_max_cost(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	bool is_none = strcmp(value, "none") == 0;
@@ -51,8 +52,8 @@ static int take_max_cost(void *ctx, const char *value)
 	return -1;
 }
 
-/** A number and its unit, one of @letters, a ' ' for none: moves *@text behind both. 0: it is none. */
-static double take_number(const char **text, const char *letters, const double *factors)
+/** A number and its unit, one of @letters, a ' ' for none: moves *@text after both. 0: it is none. */
+static double parse_number(const char **text, const char *letters, const double *factors)
 {
 	size_t n = strspn(*text, "0123456789.");
 	char *end = NULL;
@@ -64,11 +65,11 @@ static double take_number(const char **text, const char *letters, const double *
 	return is_number ? value * factors[unit - letters] : 0;
 }
 
-static int take_max_rate(void *ctx, const char *value)
+static int parse_max_rate(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	const char *rest = value;
-	o->run.ceiling.rate = take_number(&rest, " kM", (const double[]){1, 1e3, 1e6});
+	o->run.ceiling.rate = parse_number(&rest, " kM", (const double[]){1, 1e3, 1e6});
 	if (o->run.ceiling.rate <= 0 || (*rest && strcmp(rest, "/s") != 0))
 		return cmd_usage_error(
 		    "--max-rate: '%s' is not a number of events a second, such as 50k", value);
@@ -76,15 +77,15 @@ static int take_max_rate(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_keep(void *ctx, const char *value)
+static int parse_keep(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	static const double seconds[] = {1, 60, 3600}, bytes[] = {1 << 10, 1 << 20, 1 << 30};
 	const char *rest = value;
-	double ms = 1000 * take_number(&rest, "smh", seconds), size = KEEP_SIZE;
+	double ms = 1000 * parse_number(&rest, "smh", seconds), size = KEEP_SIZE;
 	if (*rest == ',') {
 		rest++;
-		size = take_number(&rest, "KMG", bytes);
+		size = parse_number(&rest, "KMG", bytes);
 		rest += *rest == 'B';
 	}
 	if (*rest || ms < 1 || ms > 1e12 || size < KEEP_LEAST || size > 1e12)
@@ -95,7 +96,7 @@ static int take_keep(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_deep(void *ctx, const char *value)
+static int parse_deep(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	uint64_t n;
@@ -105,7 +106,7 @@ static int take_deep(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_max_functions(void *ctx, const char *value)
+static int parse_max_functions(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	uint64_t n;
@@ -116,7 +117,7 @@ static int take_max_functions(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_events(void *ctx, const char *value)
+static int parse_events(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	if (!str_to_u64(str_from(value), &o->run.n_events) || !o->run.n_events)
@@ -124,21 +125,24 @@ static int take_events(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_time(void *ctx, const char *value)
+static int parse_time(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	static const char *const words[] = {"wall", "mono", "since"};
 	static const enum writer_time times[] = {WRITER_WALL, WRITER_MONO, WRITER_SINCE};
+	o->no_time = strcmp(value, "none") == 0;
+	o->has_time = !o->no_time;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(value, words[i]) == 0) {
 			o->output.time = times[i];
-			o->has_time = true;
 			return -1;
 		}
-	return cmd_usage_error("--time: unknown clock '%s': wall, mono or since", value);
+	return o->no_time ? -1
+			  : cmd_usage_error("--time: unknown clock '%s': wall, mono, since or none",
+					    value);
 }
 
-static int take_ready_fd(void *ctx, const char *value)
+static int parse_ready_fd(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
 	uint64_t n;
@@ -150,13 +154,19 @@ static int take_ready_fd(void *ctx, const char *value)
 	return -1;
 }
 
-static int take_count(void *ctx, const char *value)
+static int set_count(void *ctx, const char *value)
 {
 	((struct run_options *)ctx)->req.trace.counts = value ? value : "probe";
 	return -1;
 }
 
-static int take_latency(void *ctx, const char *value)
+static int set_facts(void *ctx, const char *value)
+{
+	((struct run_options *)ctx)->facts = value ? value : "";
+	return -1;
+}
+
+static int set_latency(void *ctx, const char *value)
 {
 	struct trace_request *t = &((struct run_options *)ctx)->req.trace;
 	t->start = value;
@@ -185,11 +195,8 @@ static int print_page(void *ctx, const char *word)
 	return stock_page(((struct run_options *)ctx)->req.arena, word) ? CMD_OK : CMD_INPUT;
 }
 
-/**
- * pidof(1) gives several words, or one in quotes, or none. After a script a number is a script's
- * name.
- */
-static int take_word(void *ctx, const char *word)
+/** pidof(1) gives several words, or one in quotes, or none. After a script a number is a script's name. */
+static int add_word(void *ctx, const char *word)
 {
 	struct run_options *o = ctx;
 	int pid;
@@ -197,7 +204,7 @@ static int take_word(void *ctx, const char *word)
 		return cmd_usage_error(
 		    "an empty argument in place of a PID or a script: is the program running?");
 	if (!o->words.n && word[strspn(word, "0123456789 \t\n,")] == '\0')
-		return expand_take_process(&o->req, word);
+		return expand_add_process(&o->req, word);
 	if (o->words.n && cmd_parse_pid(word, &pid) && proc_exists(PROCFS, pid) &&
 	    access(word, F_OK) != 0)
 		return cmd_usage_error("the PID goes before the script: bpftrace.sh %s %s", word,
@@ -227,12 +234,12 @@ static const struct cmd_option list[] = {
     {.help = "INSTEAD OF A SCRIPT"},
     {'t', "trace", "PATTERN", CMD_LIST(struct run_options, req.trace.patterns),
      "print every event of the matching probes; for functions: uprobe:NAME, uretprobe:FILE:NAME"},
-    {0, "deep", "N", CMD_CALL(take_deep), "with -t: follow pointers to structs, N levels deep"},
+    {0, "deep", "N", CMD_CALL(parse_deep), "with -t: follow pointers to structs, N levels deep"},
     {0, "stack", NULL, CMD_FLAG(struct run_options, req.trace.has_stack),
      "with -t: print the user stack of each event"},
-    {0, "count", "[=KEY,...]", CMD_CALL(take_count),
+    {0, "count", "[=KEY,...]", CMD_CALL(set_count),
      "with -t: count events by KEY: probe (the default), comm, pid, tid or an argument"},
-    {0, "latency", "START DONE", CMD_CALL(take_latency),
+    {0, "latency", "START DONE", CMD_CALL(set_latency),
      "measure the time from probe START to probe DONE: histogram and percentiles"},
     {0, "key", "KEY", CMD_STRING(struct run_options, req.trace.key),
      "with --latency: argument that pairs START with DONE [tid]"},
@@ -240,42 +247,43 @@ static const struct cmd_option list[] = {
      "print calls of the matching functions as a tree with times; NAME@FILE.c: those of a source"},
     {0, "args", NULL, CMD_FLAG(struct run_options, req.trace.how.has_args),
      "with --calls: print arguments and results"},
-    {0, "max-functions", "N", CMD_CALL(take_max_functions),
+    {0, "max-functions", "N", CMD_CALL(parse_max_functions),
      "with --calls: trace up to N functions of a PATTERN [200]"},
     {0, "filter", "CONDITION", CMD_STRING(struct run_options, req.trace.filter),
      "with -t, --latency, --calls: only events that match, such as 'args.len > 4096'"},
     {.help = "OUTPUT"},
     EXPAND_OUT_ROW("write the data to FILE once all probes are attached"),
-    {'f', "format", "text|json|" FORMAT_VALUES, CMD_CALL(take_format),
-     "text lines, JSON lines (the default with -o FILE.json), " FORMAT_RESULTS},
+    {'f', "format", "text|json|" CONVERT_VALUES, CMD_CALL(parse_format),
+     "text lines, JSON lines (the default with -o FILE.json), a timeline, spans or flame-graph "
+     "stacks"},
     {'s', "sort", NULL, CMD_FLAG(struct run_options, output.sorts),
      "sort by time; begin each line with time, PID and probe"},
-    {0, "time", "wall|mono|since", CMD_CALL(take_time),
-     "begin each line with the time of day, since boot, or since the first line"},
-    {0, "keep", "TIME[,SIZE]", CMD_CALL(take_keep),
+    {0, "time", "wall|mono|since|none", CMD_CALL(parse_time),
+     "begin each line with the time of day, since boot, since the first line, or with none"},
+    {0, "keep", "TIME[,SIZE]", CMD_CALL(parse_keep),
      "print nothing before SIGUSR1 or the end: then the last TIME, in at most SIZE [64M]"},
     {0, "trigger", "PATTERN", CMD_STRING(struct run_options, trigger),
-     "with --keep: print what is kept when a matching probe prints, or on latency>TIME"},
+     "with --keep: print what is kept when a matching probe prints"},
     {'n', "no-run", NULL, CMD_FLAG(struct run_options, no_run), "print the program and stop"},
     {0, "echo", NULL, CMD_FLAG(struct run_options, echo), "print the program, then run it"},
     {'q', "quiet", NULL, CMD_FLAG(struct run_options, run.quiet),
      "report only errors, lost events and skipped probes"},
     EXPAND_VERBOSE_ROW("report the files chosen and the commands run"),
     {.help = "START AND END"},
-    {'T', "duration", "SECONDS", CMD_CALL(take_duration), "stop after SECONDS, as ^C does"},
-    {'N', "events", "N", CMD_CALL(take_events), "stop after N lines of events"},
+    {'T', "duration", "SECONDS", CMD_CALL(parse_duration), "stop after SECONDS, as ^C does"},
+    {'N', "events", "N", CMD_CALL(parse_events), "stop after N lines of events"},
     {0, "strict", NULL, CMD_FLAG(struct run_options, run.loss_fails),
      "exit with 3 if events were lost, a map was full or probes were skipped"},
     {0, "ready-file", "FILE", CMD_STRING(struct run_options, run.ready_file),
      "write a line to FILE once all probes are attached"},
-    {0, "ready-fd", "N", CMD_CALL(take_ready_fd), "write that line to open file descriptor N"},
+    {0, "ready-fd", "N", CMD_CALL(parse_ready_fd), "write that line to open file descriptor N"},
     {0, "bpftrace", "PATH", CMD_STRING(struct run_options, bpftrace), "bpftrace to run"},
     {0, "unsafe", NULL, CMD_FLAG(struct run_options, req.given.is_unsafe),
      "allow system(), signal(), override() and write_user()"},
     {.help = "COST"},
-    {0, "max-cost", "PERCENT%|none", CMD_CALL(take_max_cost),
+    {0, "max-cost", "PERCENT%|none", CMD_CALL(parse_max_cost),
      "stop if the trace takes more of a processor for 3 s [25% if it prints each event]"},
-    {0, "max-rate", "N", CMD_CALL(take_max_rate),
+    {0, "max-rate", "N", CMD_CALL(parse_max_rate),
      "stop if the probes fire more than N times a second for 3 s; 50k is 50000"},
     {0, "cost", NULL, CMD_FLAG(struct run_options, run.is_estimate),
      "trace for 2 s (or -T), and print only what each probe costs"},
@@ -283,6 +291,8 @@ static const struct cmd_option list[] = {
     {'l', "list", NULL, CMD_FLAG(struct run_options, lists),
      "list the probes; with -v also sites, source lines, operands and semaphores"},
     EXPAND_JSON_ROW("with -l: everything, as one JSON array"),
+    {0, "facts", "[=DIR]", CMD_CALL(set_facts),
+     "print what bpftrace is and may do, and can attach to in a PID, as JSON; of the /proc in DIR"},
     {'L', "scripts", NULL, CMD_CALL(print_scripts), "list the scripts"},
     {0, "version", NULL, CMD_CALL(print_version), "print the version"},
     {0},
@@ -299,7 +309,7 @@ static void drop_source(struct expand_request *req, size_t i)
  * -t, or when there is no script of that name. The path of a program is as with -x. What is another
  * file, or is spelled like one, is a script.
  */
-static int take_name(struct run_options *o)
+static int resolve_name(struct run_options *o)
 {
 	struct expand_request *req = &o->req;
 	size_t i = 0;
@@ -312,7 +322,7 @@ static int take_name(struct run_options *o)
 	const char *word = req->sources.v[i].text;
 	if (!o->waits && strchr(word, '/') && img_is_elf(word)) {
 		drop_source(req, i);
-		return expand_take_file(req, word);
+		return expand_set_file(req, word);
 	}
 	if (strchr(word, '/') || str_has_suffix(str_from(word), STR(".bt")) ||
 	    (access(word, F_OK) == 0 && !img_is_elf(word)))
@@ -371,8 +381,8 @@ static int check_trace(const struct run_options *o)
 	    {t->has_stack && !is_list, "--stack needs -t: in a script, print ustack"},
 	    {o->run.n_events && sums,
 	     "-N counts lines, and --count and --latency print none: use -T"},
-	    {o->converts && o->converts->is_of_events && sums,
-	     "-f " FORMATS_OF_EVENTS " need events: --count and --latency only count them"},
+	    {o->converts && strcmp(o->format, "folded") != 0 && sums,
+	     "-f " CONVERT_OF_EVENTS " need events: --count and --latency only count them"},
 	    {t->counts && !*t->counts, "--count=: give a KEY, or drop the ="},
 	};
 	return check_rules(rules, sizeof(rules) / sizeof(rules[0]));
@@ -385,7 +395,7 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/** -o itself, not the variable that stands for it. */
+/** -o itself, not the variable for it. */
 static bool has_out(const struct run_options *o)
 {
 	return o->req.out && o->req.out != variable("BPF_OUTFILE");
@@ -404,8 +414,10 @@ static int check_target(const struct run_options *o)
 		 (has_out(o) || o->format || o->run.keep_ms || o->run.n_events || o->follows),
 	     "--cost does not support -o, -f, --keep, -N and --follow"},
 	    {is_taken, "--ready-fd: that descriptor carries data or messages: use another"},
+	    {o->no_time && (o->output.sorts || trace_is_wanted(&req->trace)),
+	     "--time none is for scripts without -s: -s and -t print the time"},
 	    {req->raw && (o->output.sorts || o->has_time || o->run.n_events || o->converts),
-	     "-s, --time, -N and -f " FORMAT_NAMES " need a template: a finished program "
+	     "-s, --time, -N and -f " CONVERT_NAMES " need a template: a finished program "
 	     "prints no times and no probes"},
 	    {o->command && (req->pids.n || req->exe),
 	     "-c starts the process: it cannot be used with a PID or -x"},
@@ -427,7 +439,8 @@ static int check_target(const struct run_options *o)
 static int check_list(const struct run_options *o)
 {
 	const struct expand_request *req = &o->req;
-	bool has_output = has_out(o) || o->format || o->output.sorts || o->has_time || o->no_run;
+	bool has_output =
+	    has_out(o) || o->format || o->output.sorts || o->has_time || o->no_time || o->no_run;
 	bool has_end = o->run.duration || o->run.n_events || o->run.ready_file ||
 		       o->run.ready_fd >= 0 || o->run.loss_fails;
 	bool has_script = req->sources.n || req->defines.n || req->dirs.n || req->given.conf ||
@@ -504,7 +517,7 @@ static const struct cmd_options how_to_read = {
 	     "EXIT STATUS: bpftrace's own; 1 wrong input, 2 wrong usage, 3 events lost with\n"
 	     "--strict, 126/127 bpftrace cannot be run / is missing.\n",
     .daily = "eosnTNqvwf",
-    .operand = take_word,
+    .operand = add_word,
     .page = print_page,
 };
 
@@ -520,6 +533,10 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 	req->given.args = argv + optind; // after --
 	if (o->lists)
 		return check_list(o);
+	if (o->facts && (o->words.n || req->exe || req->pids.n > 1))
+		return cmd_usage_error("--facts takes one PID at most");
+	if (o->facts)
+		return -1;
 	if (req->json)
 		return cmd_usage_error("--json needs -l: for a trace as JSON use -f json");
 	for (size_t i = 0; i < o->words.n; i++)
@@ -532,7 +549,7 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 	// What lasts is from one record to the next; a tree is in order anyway.
 	o->output.sorts |= o->converts && !req->trace.calls.n;
 	if (!req->raw)
-		status = take_name(o);
+		status = resolve_name(o);
 	status = status < 0 ? check(o) : status;
 	if (!req->trace.how.max_functions)
 		req->trace.how.max_functions = MAX_CALLS;
@@ -548,7 +565,9 @@ bool run_options_expand(struct arena *a, struct diag *d, struct run_options *o, 
 	shapes_add_key(&o->shapes);
 	o->shapes.can_gate = o->can_gate;
 	o->req.given.is_bare = o->no_run;
-	if (!o->no_run && !o->req.raw) // elsewhere nobody would decode them
+	o->req.given.drops_time =
+	    (o->req.json && !o->no_run) || o->output.sorts || o->has_time || o->no_time;
+	if (!o->no_run && !o->req.raw) // elsewhere nothing would decode them
 		o->req.given.shapes = &o->shapes;
 	return expand_run(a, d, &o->req, x) && expand_check_reach(d, &o->req, x, DIAG_ERROR);
 }

@@ -3,7 +3,6 @@
 #define CMD_RUN_OPTIONS_H
 
 #include "cmd/expand.h"
-#include "convert/format.h"
 #include "doctor/privilege.h"
 #include "run/config.h"
 
@@ -14,13 +13,15 @@ struct run_options {
 	struct writer_config output;
 	const char *command, *bpftrace;
 	const char *format; /**< of -f, or NULL */
-	const struct convert_format
-	    *converts; /**< that, where it is no format of ours but made of JSON; or NULL */
-	bool lists;    /**< -l */
-	bool no_run, echo, has_time;
-	bool has_ceiling;    /**< --max-cost or --max-rate is given */
-	const char *trigger; /**< --trigger, or NULL */
-	bool waits, follows; /**< -w, --follow */
+	bool converts;	    /**< that is no format of ours, but made of JSON at the end */
+	bool lists;	    /**< -l */
+	const char
+	    *facts; /**< --facts: the directory whose /proc is looked at, "" for /; or NULL */
+	bool no_run, echo;
+	bool has_time, no_time; /**< --time, --time none */
+	bool has_ceiling;	/**< --max-cost or --max-rate is given */
+	const char *trigger;	/**< --trigger, or NULL */
+	bool waits, follows;	/**< -w, --follow */
 	const char
 	    *awaited; /**< with `waits`: the name of a program that does not run yet, or NULL */
 	struct privilege may; /**< what bpftrace is allowed to do */

@@ -13,9 +13,7 @@
 #include "conf/enumconf.h"
 #include "text/src.h"
 
-/**
- * @name with each of its @from, '-' or '_', as the other: our own scripts had both in their names.
- */
+/** @name with each of its @from, '-' or '_', as the other: our own scripts had both in their names. */
 static const char *respell(struct arena *a, const char *name, char from)
 {
 	char *other = arena_strdup(a, name);
@@ -25,7 +23,7 @@ static const char *respell(struct arena *a, const char *name, char from)
 	return other;
 }
 
-/** @path, or with ".bt" behind it; NULL when there is neither. */
+/** @path, or with ".bt" added; NULL: neither exists. */
 static const char *find_at(struct arena *a, const char *path)
 {
 	if (access(path, F_OK) == 0)

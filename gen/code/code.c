@@ -120,14 +120,3 @@ void code_string(struct code *c, struct str text, size_t most)
 	}
 	strbuf_addz(&c->checked, is_cut ? "..\"" : "\"");
 }
-
-void code_shell(struct code *c, struct str text)
-{
-	strbuf_addc(&c->checked, '\'');
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '\'')
-			strbuf_addz(&c->checked, "'\\'");
-		strbuf_addc(&c->checked, text.p[i]);
-	}
-	strbuf_addc(&c->checked, '\'');
-}

@@ -1,11 +1,11 @@
 /**
  * code - the one way of a target's names into text that something else reads as a language.
  *
- * Names of probes, functions, types, members, enumerators and files, and what a header says about
- * them, are chosen by whoever built the target. In a program, in a format of printf(), in a shell
- * script or on a page they must be what they are: names. Such text is written into a `struct code`,
- * which takes no struct str but through a function that says what it becomes there. A `struct safe_word`
- * has come this way and can be kept; nothing but this file makes one (`make lint` looks).
+ * Names of probes, functions, types, members, enumerators and files, and the text of a header about them,
+ * are chosen by whoever built the target. In a program, in a format of printf(), in a shell script or on a
+ * page they must stay what they are: names. Such text is written into a `struct code`, which accepts a
+ * struct str only through a function for its use there. A `struct safe_word` has passed such a function and
+ * can be kept; only this file makes one (`make lint` checks).
  *
  *	struct code c = {0};
  *	code_z(&c, "args.");
@@ -23,7 +23,7 @@ struct safe_word {
 
 /** @name as a word when all of it is of @which, which is neither quoted nor a pattern; else false. */
 bool word_take(struct str name, enum alphabet which, struct safe_word *ret);
-/** @name when it is an identifier, else @other with @n behind it: arg2. */
+/** @name when it is an identifier, else @other followed by @n: arg2. */
 struct safe_word word_ident(struct arena *a, struct str name, const char *other, size_t n);
 /** btgen's own: retval; @z is not made of a name. */
 struct safe_word word_own(const char *z);
@@ -69,7 +69,5 @@ void code_comment(struct code *c, struct str text);
  * ASCII or has a meaning there.
  */
 void code_string(struct code *c, struct str text, size_t most);
-/** A word of sh(1), in single quotes. */
-void code_shell(struct code *c, struct str text);
 
 #endif

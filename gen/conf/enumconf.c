@@ -3,7 +3,7 @@
 #include "conf/lines.h"
 
 /** Takes the first word of @rest; empty at the end. */
-static struct str take_word(struct str *rest)
+static struct str next_word(struct str *rest)
 {
 	size_t n = 0;
 	*rest = str_trim(*rest);
@@ -38,8 +38,8 @@ static bool parse_line(struct arena *a, struct diag *d, const struct lines *l, s
 {
 	struct str rest = l->text, words[4] = {0};
 	unsigned n = 0;
-	// `enum x` is one name; the keyword says nothing that the table does not.
-	while (n < 4 && (words[n] = take_word(&rest)).n)
+	// `enum x` is one name; the keyword adds nothing to the table.
+	while (n < 4 && (words[n] = next_word(&rest)).n)
 		n += n != 1 || !str_eqz(words[n], "enum");
 	struct diag_place first = place_of(l, words[0]), last = place_of(l, words[n - 1]);
 	if (n == 1)

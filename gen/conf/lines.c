@@ -38,7 +38,7 @@ bool lines_next(struct lines *l)
 	while (!l->text.n && l->rest.n) {
 		struct str line = l->at.source = str_take_line(&l->rest);
 		l->at.line++;
-		size_t i = str_find(line, '#'); // a comment, behind a blank
+		size_t i = str_find(line, '#'); // a comment, after a blank
 		while (i < line.n && i && str_trim(str_slice(line, i - 1, 1)).n)
 			i += 1 + str_find(str_from_offset(line, i + 1), '#');
 		l->text = str_trim(str_slice(line, 0, i));

@@ -1,8 +1,8 @@
 /**
  * lines - a list that people write, line by line.
  *
- * Comments, from a # at the start of a line or behind a blank, are left out, and so are blanks at
- * both ends and lines with nothing else.
+ * Comments, from a # at the start of a line or after a blank, are left out, and so are blanks at both ends
+ * and lines with nothing else.
  *
  *	struct lines l;
  *	bool good = lines_open(arena, diag, path, "of probes", &l);

@@ -189,7 +189,7 @@ static bool parse_args(struct probesigs *s, const struct sig_line *l, struct pro
 	return true;
 }
 
-static bool take_line(const struct lines *l, struct probesigs *s)
+static bool parse_line(const struct lines *l, struct probesigs *s)
 {
 	struct str line = l->text;
 	if (str_has_prefix(line, STR("enum ")) && str_find(line, '{') < line.n)
@@ -217,7 +217,7 @@ bool probesig_load(struct arena *a, struct diag *d, const char *path, struct pro
 		return false;
 	bool good = true;
 	while (lines_next(&l))
-		good &= take_line(&l, ret);
+		good &= parse_line(&l, ret);
 	return good;
 }
 

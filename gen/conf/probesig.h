@@ -14,10 +14,10 @@
  *
  *	enum LWLockMode { LW_EXCLUSIVE, LW_SHARED };
  *
- * A probe that has changed stands in the list once for each of its forms: see argsig.h.
+ * A probe that has changed is listed once for each of its forms: see argsig.h.
  *
- * A line is understood when its probe is asked for, and what is wrong in it is said then: a list has
- * hundreds, and a program has a few of them. What becomes of a list: argsig.h.
+ * A line is parsed when its probe is looked up, and its errors are reported then: a list has hundreds, and
+ * a program has a few of them. For the use of a list see argsig.h.
  */
 #ifndef CONF_PROBESIG_H
 #define CONF_PROBESIG_H
@@ -38,7 +38,7 @@ struct probesig {
 	struct probesig_arg *args;
 	size_t n_args;
 	const struct probesig *other; /**< of another version of the program, or NULL */
-	bool is_own; /**< of the project itself, where an int can be passed as a char */
+	bool is_of_project;	      /**< where an int can be passed as a char */
 };
 
 struct probesigs {

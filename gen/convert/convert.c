@@ -1,112 +1,97 @@
 #include "convert/convert.h"
 
-#include <inttypes.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "base/arena.h"
-#include "convert/format.h"
+#include "base/outfile.h"
+#include "process/proc.h"
+#include "process/python.h"
 
-struct convert {
-	struct diag *diag;
-	struct str file;
-	const struct convert_format *format;
-	void *state; /**< the format's */
-	struct capture_clock clock;
-	struct strbuf part; /**< a line whose end has not come */
-	uint32_t line;	    /**< that was read last */
-	bool has_records;
-	uint64_t n_skipped; /**< lines that are no records */
-	uint32_t first_skipped;
-};
-
-static const struct convert_format *const formats[] = {&timeline_format, &otlp_format,
-						       &folded_format};
-
-const struct convert_format *convert_find(const char *name)
+bool convert_is_format(const char *format)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (strcmp(name, formats[i]->name) == 0)
-			return formats[i];
-	return NULL;
+	return strcmp(format, "perfetto") == 0 || strcmp(format, "otlp") == 0 ||
+	       strcmp(format, "folded") == 0;
 }
 
-struct convert *convert_new(const struct convert_format *format, const char *map, struct diag *d,
-			    const char *file)
+/** A regular file, or one that is to be made. What a link leads to may be a descriptor of ours, as /dev/stdout. */
+static bool is_file(const char *out)
 {
-	struct convert *c = base_new(struct convert);
-	c->diag = d;
-	c->file = str_from(file);
-	c->format = format;
-	c->state = format->begin(format, map);
-	return c;
+	struct stat st;
+	return out && (lstat(out, &st) != 0 || S_ISREG(st.st_mode));
 }
 
-void convert_free(struct convert *c)
+static bool make_unnamed(struct arena *a, struct diag *d, struct convert *c)
 {
-	if (!c)
-		return;
-	c->format->free(c->state);
-	strbuf_fini(&c->part);
-	free(c);
+	const char *dir = getenv("TMPDIR");
+	dir = dir && *dir ? dir : "/tmp";
+	char *path = arena_printf(a, "%s/btgen-capture.XXXXXX", dir);
+	c->fd = mkostemp(path, O_CLOEXEC);
+	if (c->fd < 0 || unlink(path) != 0)
+		return diag_error(d, NULL, "cannot write a capture in %s: %s", dir,
+				  strerror(errno));
+	c->capture = arena_printf(a, "/dev/fd/%d", c->fd);
+	return true;
 }
 
-static void take_line(struct convert *c, struct str line, struct strbuf *out)
+bool convert_begin(struct arena *a, struct diag *d, const char *format, const char *out,
+		   struct convert *ret)
 {
-	struct capture_line l;
-	c->line++;
-	if (!str_trim(line).n)
-		return;
-	if (capture_read(&c->clock, line, &l) && c->format->line(c->state, &l, out))
-		c->has_records = true;
-	else if (!c->n_skipped++)
-		c->first_skipped = c->line;
+	struct stat st;
+	*ret = (struct convert){.format = format, .out = out, .fd = -1};
+	if (!python_find(a, d, "convert.py", &ret->program) ||
+	    (out && !outfile_may_write(a, d, "-o", out)))
+		return false;
+	if (!is_file(out))
+		return make_unnamed(a, d, ret);
+	ret->capture = arena_printf(a, "%s.json", out);
+	return lstat(ret->capture, &st) != 0 ||
+	       diag_error(d, NULL,
+			  "-o: the trace is kept in %s until it is converted, and that exists: "
+			  "move it, or name another file",
+			  ret->capture);
 }
 
-void convert_take(struct convert *c, struct str bytes, struct strbuf *out)
+/** The exit status of `btgen convert`. */
+static int run_convert(struct arena *a, struct diag *d, const struct convert *c)
 {
-	while (bytes.n) {
-		size_t n = str_find(bytes, '\n');
-		struct str line = str_slice(bytes, 0, n);
-		if (n == bytes.n) {
-			strbuf_adds(&c->part, bytes);
-			break;
-		}
-		bytes = str_from_offset(bytes, n + 1);
-		if (c->part.n) {
-			strbuf_adds(&c->part, line);
-			line = strbuf_str(&c->part);
-		}
-		take_line(c, line, out);
-		strbuf_clear(&c->part);
+	// As cmd_become_python() passes them on.
+	const char *args[] = {proc_own_exe(a).p,
+			      arena_printf(a, "--format=%s", c->format),
+			      arena_printf(a, "--output=%s", c->out ? c->out : "-"),
+			      "--",
+			      c->fd < 0 ? c->capture : "-",
+			      NULL};
+	int status;
+	if (c->fd >= 0)
+		lseek(c->fd, 0, SEEK_SET);
+	pid_t pid =
+	    python_start(a, c->program, args, c->fd < 0 ? STDIN_FILENO : c->fd, STDOUT_FILENO);
+	if (pid < 0) {
+		diag_error(d, NULL, "cannot start the conversion: %s", strerror(errno));
+		return 1;
 	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void convert_tail(const struct convert *c, struct strbuf *out)
+int convert_end(struct arena *a, struct diag *d, struct convert *c, int status, bool is_whole)
 {
-	if (c->format->tail)
-		c->format->tail(c->state, out);
-}
-
-bool convert_has_skipped(const struct convert *c)
-{
-	return c->n_skipped;
-}
-
-bool convert_end(struct convert *c, struct strbuf *out)
-{
-	struct capture_line l;
-	struct str rest = strbuf_str(&c->part);
-	struct diag_place at = {.file = c->file, .line = c->line + 1};
-	if (str_trim(rest).n && (capture_read(&c->clock, rest, &l) || c->line == 0))
-		take_line(c, rest, out);
-	else if (str_trim(rest).n)
-		diag_warning(c->diag, &at, "the last line is truncated and was skipped");
-	at.line = c->first_skipped;
-	if (c->n_skipped && !c->has_records)
-		return diag_error(c->diag, &at, "is not a line of -f json");
-	if (c->n_skipped)
-		diag_warning(c->diag, &at,
-			     "is not a line of -f json: skipped, %" PRIu64 " such line%s in all",
-			     c->n_skipped, c->n_skipped == 1 ? "" : "s");
-	return c->format->end(c->state, c->diag, out);
+	bool converts = is_whole || c->fd >= 0; // one without a name would be lost
+	int converted = converts ? run_convert(a, d, c) : 0;
+	struct stat st;
+	if (c->fd >= 0)
+		close(c->fd);
+	else if (converts && !converted)
+		unlink(c->capture);
+	else if (stat(c->capture, &st) == 0)
+		diag_note(d, NULL,
+			  "the capture is in %s: to convert it, run btgen convert -f %s -o %s %s",
+			  c->capture, c->format, c->out, c->capture);
+	return status ? status : converted;
 }

@@ -1,4 +1,4 @@
-#include "convert/capture.h"
+#include "convert/header.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -8,13 +8,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "record/stamp.h"
-
-/** The kernel's clock is disciplined: by NTP, PTP or the like; see adjtimex(2). */
-static bool is_synchronized(void)
-{
-	struct timex t = {0};
-	return adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC);
-}
 
 void header_write(const struct header *h, struct strbuf *out)
 {
@@ -32,7 +25,8 @@ void header_write(const struct header *h, struct strbuf *out)
 	strbuf_addc(wall, '"');
 	stamp_rfc3339(&stamp, ns, wall);
 	strbuf_addc(wall, '"');
-	json_bool(&j, "synchronized", is_synchronized());
+	struct timex t = {0}; // disciplined by NTP, PTP or the like: adjtimex(2)
+	json_bool(&j, "synchronized", adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC));
 	json_str(&j, "version", STR(BTGEN_VERSION));
 	json_str_or_null(&j, "script", h->script);
 	if (h->program.n)

@@ -49,8 +49,7 @@ static bool gather(struct arena *a, struct ctype *t, uint64_t at, unsigned level
 		if (size > MAX_SIZE)
 			return false;
 		f.bits = m->bit_size ? m->bit_size : size * 8;
-		// An array without a length has no size; anything else without one is only
-		// declared.
+		// An array without a length has no size; anything else without one is only declared.
 		f.is_bytes =
 		    !known && !(in && in->kind == CTYPE_ARRAY && ctype_size(in->of, &size));
 		vec_push(a, &l->fields, f);
@@ -181,8 +180,7 @@ static bool settle_struct(struct arena *a, struct clayout *l, const char **why)
 static bool settle_union(struct arena *a, struct clayout *l, const char **why)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < l->fields.n; i++) {
-		struct clayout_field *f = &l->fields.v[i];
+	vec_each(struct clayout_field, f, &l->fields) {
 		if (f->bits > l->size * 8)
 			return refuse(why, "a member is larger than the union");
 		if (f->is_bytes || f->bit_off) {

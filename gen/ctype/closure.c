@@ -49,10 +49,7 @@ static struct cdef *find_or_make(struct closure *c, struct ctype *t, struct str 
 
 static bool define(struct closure *c, struct ctype *t, struct str name, struct cdef **ret);
 
-/**
- * What a member's type stands on: arrays and typedefs removed. The last typedef names a type
- * without a tag.
- */
+/** The element type of a member: arrays and typedefs removed. The last typedef names a type without a tag. */
 static struct ctype *element_of(struct ctype *t, struct str *name)
 {
 	for (unsigned i = 0; t && i < MAX_DEPTH; i++) {
@@ -68,10 +65,7 @@ static struct ctype *element_of(struct ctype *t, struct str *name)
 	return t;
 }
 
-/**
- * Notes that the struct behind a pointer is wanted; it is defined when the one that points has
- * been.
- */
+/** Notes that the pointee is wanted; it is defined after the struct that points to it. */
 static void want_pointee(struct closure *c, struct ctype *t)
 {
 	struct str name = {0};
@@ -137,8 +131,8 @@ static bool define(struct closure *c, struct ctype *t, struct str name, struct c
 		return false;
 	if (c->defs.n >= MAX_DEFS)
 		return diag_error(c->diag, NULL, "more than %d types are needed", MAX_DEFS);
-	// While it is being defined the state says FAILED: meeting it again by value means that it
-	// holds itself.
+	// While it is being defined the state is FAILED: to meet it again by value means that it contains
+	// itself.
 	def->state = CLOSURE_FAILED;
 	unsigned before = c->diag->n_errors;
 	if (!define_members(c, def->type)) {

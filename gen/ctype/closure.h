@@ -27,9 +27,7 @@
 struct closure_options {
 	/** The pointer (or array of pointers) @m of @owner is dereferenced; NULL: none is. */
 	bool (*follow)(void *ctx, struct ctype *owner, const struct ctype_member *m);
-	/**
-	 * The tag belongs to somebody else (as the kernel) and must not be used; NULL: none does.
-	 */
+	/** The tag belongs to somebody else (as the kernel) and must not be used; NULL: none does. */
 	bool (*is_taken)(void *ctx, struct str tag);
 	void *ctx;
 	bool for_bpftrace; /**< spelling that every bpftrace accepts; enums are plain integers */

@@ -45,9 +45,7 @@ static const char *keyword(const struct ctype *t)
 	return t->kind == CTYPE_UNION ? "union" : t->kind == CTYPE_ENUM ? "enum" : "struct";
 }
 
-/**
- * C gives an enum 4 bytes when its values fit, else 8; any other size cannot be had by its name.
- */
+/** C gives an enum 4 bytes when its values fit, else 8; any other size cannot be had by its name. */
 static uint64_t natural_enum_size(const struct ctype *t)
 {
 	for (size_t i = 0; i < t->n_values; i++) {
@@ -235,8 +233,7 @@ static bool print_body(struct printer *p, struct ctype *t, const struct clayout 
 		return true;
 	}
 	uint64_t at = 0;
-	for (size_t i = 0; i < l->fields.n; i++) {
-		const struct clayout_field *f = &l->fields.v[i];
+	vec_each(const struct clayout_field, f, &l->fields) {
 		print_gap(p, at, f->bit_off, depth);
 		if (!print_field(p, f, depth))
 			return false;
@@ -294,8 +291,7 @@ static void print_enum(struct printer *p, const struct cdef *def)
 static void assert_offsets(struct printer *p, const struct cdef *def, const struct clayout *l,
 			   uint64_t at, unsigned depth)
 {
-	for (size_t i = 0; i < l->fields.n; i++) {
-		const struct clayout_field *f = &l->fields.v[i];
+	vec_each(const struct clayout_field, f, &l->fields) {
 		struct ctype *e = ctype_strip(f->type);
 		struct clayout inner;
 		if (!f->name.n && e && ctype_is_aggregate(e) && depth < MAX_DEPTH &&

@@ -93,10 +93,7 @@ bool ctype_is_aggregate(const struct ctype *t)
 	return t->kind == CTYPE_STRUCT || t->kind == CTYPE_UNION;
 }
 
-/**
- * How many members a comparison may look at: in corrupt debug information types may contain
- * themselves.
- */
+/** How many members a comparison may look at: in corrupt debug information types may contain themselves. */
 enum { MAX_SAME = 1 << 17 };
 
 struct comparison {
@@ -105,7 +102,7 @@ struct comparison {
 
 static bool is_same(struct comparison *c, struct ctype *a, struct ctype *b);
 
-/** What is read through a pointer starts with this; a pointer to nothing known says nothing. */
+/** The name of a pointee's type; a pointer to an unknown type matches any. */
 static bool is_same_pointee(struct ctype *a, struct ctype *b)
 {
 	a = ctype_strip(a);
@@ -228,11 +225,11 @@ static void spell(struct strbuf *b, const struct ctype *t, unsigned depth)
 	case CTYPE_CONST:
 	case CTYPE_VOLATILE: {
 		const char *word = t->kind == CTYPE_CONST ? "const" : "volatile";
-		bool behind = t->of && t->of->kind == CTYPE_POINTER;
-		if (!behind)
+		bool is_suffix = t->of && t->of->kind == CTYPE_POINTER;
+		if (!is_suffix)
 			strbuf_addf(b, "%s ", word);
 		spell(b, t->of, depth + 1);
-		if (behind)
+		if (is_suffix)
 			strbuf_addf(b, "%s", word);
 		return;
 	}

@@ -26,7 +26,7 @@ enum ctype_kind {
 	CTYPE_VOID,
 	CTYPE_INT, /**< is_signed, size; is_char for plain char */
 	CTYPE_BOOL,
-	CTYPE_FLOAT, /**< also complex and decimal ones: `name` tells */
+	CTYPE_FLOAT, /**< also complex and decimal ones, by `name` */
 	CTYPE_ENUM,
 	CTYPE_STRUCT, /**< and C++ classes */
 	CTYPE_UNION,
@@ -99,9 +99,7 @@ struct ctype *ctype_new_of(struct arena *a, enum ctype_kind kind, struct ctype *
 /** Plain char. */
 struct ctype *ctype_new_char(struct arena *a, bool is_signed);
 
-/**
- * Members or values are there; false when the type is only declared, or, with an error, corrupt.
- */
+/** Members or values are there; false when the type is only declared, or, with an error, corrupt. */
 bool ctype_complete(struct ctype *t);
 /** Without typedefs, const and volatile; NULL for void. */
 struct ctype *ctype_strip(struct ctype *t);

@@ -38,10 +38,7 @@ struct enumtab {
 	struct map by_value; /**< of items; a table made by hand has none and is searched */
 };
 
-/**
- * Looks an enum up in all that @lk knows; silent when it is not there: lookup_report_unknown() says
- * it.
- */
+/** Looks an enum up in all sources of @lk; silent if it does not exist: lookup_report_unknown() reports that. */
 bool enumtab_lookup(struct lookup *lk, struct str name, struct enumtab *ret);
 /** @name of @t's as C++ source has it: of an enum class only with its scopes, ns::state::ON. */
 struct str enumtab_scoped(struct arena *a, const struct ctype *t, struct str name);
@@ -57,7 +54,7 @@ void enumtab_strip(struct enumtab *t, struct str prefixes);
 /** The item of @value, or NULL. */
 const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value);
 
-/** Writes `@MAP[KEY] = "TEXT";` with @indent before and @end behind each. */
+/** Writes `@MAP[KEY] = "TEXT";` with @indent before and @end after each. */
 void enumtab_print(struct code *b, struct str map, const struct enumtab *t, const char *indent,
 		   const char *end);
 

@@ -16,6 +16,8 @@ bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctyp
 	*ret = NULL;
 	if (!namequery_parse(name, kinds, &q))
 		return false;
+	if (lk->first)
+		*ret = lk->first->ops->find(lk->first, &q);
 	for (size_t i = 0; i < lk->sources.n && !*ret; i++)
 		*ret = lk->sources.v[i]->ops->find(lk->sources.v[i], &q);
 	return *ret;
@@ -27,6 +29,8 @@ bool lookup_enumerator(struct lookup *lk, struct str name, int64_t *value, struc
 	*of = NULL;
 	if (!namequery_parse(name, NAME_ENUMERATOR, &q))
 		return false;
+	if (lk->first)
+		*of = lk->first->ops->find_enumerator(lk->first, &q, value);
 	for (size_t i = 0; i < lk->sources.n && !*of; i++)
 		*of = lk->sources.v[i]->ops->find_enumerator(lk->sources.v[i], &q, value);
 	return *of;

@@ -22,6 +22,7 @@ struct lookup {
 	struct arena *arena;
 	struct diag *diag;
 	VEC(struct type_source *) sources;
+	struct type_source *first; /**< of these, asked before the others; NULL: none */
 };
 
 void lookup_init(struct lookup *lk, struct arena *a, struct diag *d);
@@ -37,14 +38,11 @@ bool lookup_type(struct lookup *lk, struct str name, unsigned kinds, struct ctyp
 bool lookup_enumerator(struct lookup *lk, struct str name, int64_t *value, struct ctype **of);
 /** The known name that is nearest to @name; empty when none is near. */
 struct str lookup_nearest(struct lookup *lk, struct str name, unsigned kinds);
-/**
- * Calls @fn for each named type among @kinds; false after an error: there is nothing that could
- * have any.
- */
+/** Calls @fn for each named type among @kinds; false after an error: there is nothing that could have any. */
 bool lookup_walk(struct lookup *lk, unsigned kinds, type_source_name_fn *fn, void *ctx);
 
 /**
- * Says why @name was not found: no debug information at all (which files, what to install), only
+ * Reports why @name was not found: no debug information at all (which files, what to install), only
  * declared, a .dwo file that is missing, or simply unknown, with the nearest name. Returns false.
  * @what: "enum", "type".
  */

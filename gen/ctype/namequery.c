@@ -11,7 +11,7 @@ unsigned namequery_tag(const struct ctype *t)
 }
 
 /** Takes the keyword from @rest; it narrows the kinds, it never widens them. */
-static struct str take_keyword(struct str rest, unsigned *kinds)
+static struct str parse_keyword(struct str rest, unsigned *kinds)
 {
 	static const struct {
 		struct str word;
@@ -33,7 +33,7 @@ static struct str take_keyword(struct str rest, unsigned *kinds)
 bool namequery_parse(struct str text, unsigned kinds, struct namequery *ret)
 {
 	*ret = (struct namequery){.text = str_trim(text), .kinds = kinds};
-	struct str rest = take_keyword(ret->text, &ret->kinds);
+	struct str rest = parse_keyword(ret->text, &ret->kinds);
 	str_take(&rest, STR("::"));
 
 	// Cut at each :: that is not inside template arguments or "(anonymous namespace)".
@@ -83,8 +83,7 @@ bool namequery_fits(const struct namequery *q, struct str name, const struct str
 {
 	if (!same_name(name, q->parts[q->n_parts - 1]))
 		return false;
-	// Scopes without a name (inline or anonymous namespaces, anonymous structs) need not be
-	// written.
+	// Scopes without a name (inline or anonymous namespaces, anonymous structs) need not be written.
 	unsigned k = q->n_parts - 1;
 	for (unsigned i = n_scopes; i-- > 0;) {
 		struct str scope = scopes[i];

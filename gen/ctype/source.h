@@ -17,10 +17,7 @@
 #include "ctype/ctype.h"
 #include "ctype/namequery.h"
 
-/**
- * Gets the kind (NAME_*) of a type, and its name with its scopes: "ns::Outer::name", valid until it
- * returns.
- */
+/** Gets the kind (NAME_*) of a type, and its name with its scopes: "ns::Outer::name", valid until it returns. */
 typedef void type_source_name_fn(void *ctx, unsigned kind, struct str name);
 
 struct type_source;
@@ -28,16 +25,10 @@ struct type_source;
 struct type_source_ops {
 	/** The type that @q asks for, or NULL, silently. */
 	struct ctype *(*find)(struct type_source *s, const struct namequery *q);
-	/**
-	 * The enum that the enumerator @q belongs to, and the enumerator's value; or NULL,
-	 * silently.
-	 */
+	/** The enum that the enumerator @q belongs to, and the enumerator's value; or NULL, silently. */
 	struct ctype *(*find_enumerator)(struct type_source *s, const struct namequery *q,
 					 int64_t *value);
-	/**
-	 * A struct, union or enum of that name is declared somewhere. NULL: declarations are not
-	 * known.
-	 */
+	/** A struct, union or enum of that name is declared somewhere. NULL: declarations are not known. */
 	bool (*is_declared)(struct type_source *s, const struct namequery *q);
 	/** The known name that is nearest to what @q asks for; empty when none is near. */
 	struct str (*nearest)(struct type_source *s, const struct namequery *q);
@@ -48,12 +39,12 @@ struct type_source_ops {
 	 */
 	bool (*walk)(struct type_source *s, unsigned kinds, type_source_name_fn *fn, void *ctx);
 	/**
-	 * When there are no types where they are expected, says so at @at (may be NULL), and
-	 * how to get at @wanted: true. NULL: never empty.
+	 * If there are no types where they are expected, reports that at @at (may be NULL), and how to get
+	 * at @wanted: true. NULL: never empty.
 	 */
 	bool (*report_empty)(struct type_source *s, const struct diag_place *at,
 			     const char *wanted);
-	/** Says which parts cannot be read; silent when there are none. NULL: it has no parts. */
+	/** Reports which parts cannot be read; silent when there are none. NULL: it has no parts. */
 	void (*report_gaps)(struct type_source *s);
 };
 

@@ -21,6 +21,18 @@ bool dialect_parse(struct str text, unsigned *ret)
 	return true;
 }
 
+const struct dialect_defect dialect_defects[] = {
+    {0, 18, "reports too few lost events, and prints lines out of order by some milliseconds",
+     "install 0.19 or newer"},
+    {20, 21, "treats negative numbers as unsigned in min() and max()", "install 0.21.2 or newer"},
+    {20, 23, "can miss the first event of a key that it counts", "install 0.24 or newer"},
+    {24, UINT_MAX,
+     "cannot attach to a probe that has a semaphore, and a float or a variable at a fixed address "
+     "among its arguments",
+     "use 0.23 for these"},
+    {0},
+};
+
 unsigned dialect_oldest_kernel(unsigned v)
 {
 	return v >= 24 ? 5015 : 4009;
@@ -36,7 +48,7 @@ unsigned dialect_max_programs(unsigned v)
 	return v < 23 ? 512 : 1024;
 }
 
-/** Without quotes; a backslash at the end would take the blank behind it for a part of the name. */
+/** Without quotes; a backslash at the end would make the blank after it part of the name. */
 static bool is_bare_name(struct str name)
 {
 	return str_is_made_of(name, ALPHABET_PROBE_NAME) && name.p[name.n - 1] != '\\';

@@ -11,7 +11,7 @@
 
 #include "text/pp.h"
 
-/** Tells @pp of all that hold on this machine. */
+/** Defines all in @pp that hold on this machine. */
 void predefined_add(struct pp *pp);
 
 #endif

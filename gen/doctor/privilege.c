@@ -41,13 +41,6 @@ static void read_set(struct arena *a, struct str status, struct str key, uint64_
 		*ret = set;
 }
 
-/** Is it a script? One that cannot be read is a program that may only be run. */
-static bool is_script(const char *path)
-{
-	char start[2];
-	return str_eqz(file_start(NULL, path, start, sizeof(start)), "#!");
-}
-
 /** What `setcap` has written to the file, and makes effective; false: nothing. */
 static bool read_file_set(const char *path, uint64_t *ret)
 {
@@ -73,7 +66,8 @@ void privilege_read(struct arena *a, const char *procfs, const char *bpftrace,
 	if (sscanf(ids, "%*d %ld", &user) == 1)
 		ret->user = user;
 	if (bpftrace && ret->user != 0) {
-		ret->is_unknown = is_script(bpftrace);
+		char start[2]; // a script? What cannot be read is a program that may only be run
+		ret->is_unknown = str_eqz(file_start(bpftrace, start, sizeof(start)), "#!");
 		if (stat(bpftrace, &st) == 0 && st.st_mode & S_ISUID)
 			ret->user = st.st_uid;
 	}
@@ -107,31 +101,33 @@ uint64_t privilege_missing(const struct privilege *p, unsigned version)
 	return needed & ~p->set;
 }
 
+const char *privilege_next_name(uint64_t *set)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (*set & BIT(names[i].bit)) {
+			*set &= ~BIT(names[i].bit);
+			return names[i].name;
+		}
+	*set = 0;
+	return NULL;
+}
+
 struct str privilege_names(struct arena *a, uint64_t set)
 {
 	struct str list = {0};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!(set & BIT(names[i].bit)))
-			continue;
-		set &= ~BIT(names[i].bit);
+	for (const char *name; (name = privilege_next_name(&set));) {
 		const char *join = !list.n ? "" : set ? ", " : " and ";
-		list = str_printf(a, STR_FMT "%s%s", STR_ARG(list), join, names[i].name);
+		list = str_printf(a, STR_FMT "%s%s", STR_ARG(list), join, name);
 	}
 	return list;
 }
 
-/** The type of perf events that are uprobes; 0: the kernel has none. */
-static unsigned uprobe_type(void)
-{
-	char text[16] = "";
-	file_start(NULL, "/sys/bus/event_source/devices/uprobe/type", text, sizeof(text) - 1);
-	return (unsigned)strtoul(text, NULL, 10);
-}
-
 bool privilege_may_uprobe(const struct privilege *p)
 {
+	char type[16] = ""; // of perf events that are uprobes; 0: the kernel has none
+	file_start("/sys/bus/event_source/devices/uprobe/type", type, sizeof(type) - 1);
 	struct perf_event_attr attr = {
-	    .size = sizeof(attr), .type = uprobe_type(), .exclude_kernel = 1};
+	    .size = sizeof(attr), .type = (unsigned)strtoul(type, NULL, 10), .exclude_kernel = 1};
 	uint64_t own = 0;
 	struct arena a = {0};
 	read_set(&a, proc_text(&a, PROCFS, "self/status"), STR("CapEff:"), &own);

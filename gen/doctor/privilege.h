@@ -43,6 +43,8 @@ bool privilege_has(const struct privilege *p, enum capability c);
 uint64_t privilege_missing(const struct privilege *p, unsigned version);
 /** All that a user other than root needs for this @version; 0: it wants root. */
 uint64_t privilege_needed(unsigned version);
+/** Takes the next one out of @set, as a sentence lists them; NULL: none remains that matters here. */
+const char *privilege_next_name(uint64_t *set);
 /** "CAP_BPF, CAP_PERFMON and CAP_KILL", in @a. */
 struct str privilege_names(struct arena *a, uint64_t set);
 
@@ -54,9 +56,9 @@ struct str privilege_names(struct arena *a, uint64_t set);
 bool privilege_may_uprobe(const struct privilege *p);
 
 /**
- * allowed.c: whether a trace may be run by who runs it, and what is missing: said before bpftrace is started, where that
- * would say it late, in other words, or attach and remain silent. Only what is certain is an error. What was measured
- * stands in bpftrace.sh(8), WITHOUT ROOT.
+ * allowed.c: whether the user may run a trace, and what is missing: reported before bpftrace is started,
+ * which would report it late, unclearly, or attach and remain silent. Only what is certain is an error. For
+ * the measurements see bpftrace.sh(8), WITHOUT ROOT.
  */
 /** May this bpftrace trace anything at all? Else false, after an error. */
 bool allowed_to_run(struct arena *a, struct diag *d, const struct privilege *p, unsigned version);

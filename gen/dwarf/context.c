@@ -140,9 +140,8 @@ static void add(struct search *s, const struct dwhit *hit, const struct definiti
 }
 
 /**
- * What the definitions that were met come to: a typedef goes before a tag. @together: all of them
- * can be seen from one place. Otherwise, where the two are different types of different units,
- * nothing tells which one is meant.
+ * Chooses among the definitions found: a typedef goes before a tag. @together: all of them are visible from
+ * one place. Otherwise, if the two are different types of different units, the choice is arbitrary.
  */
 static struct meaning settle(struct search *s, bool together)
 {
@@ -211,7 +210,8 @@ static const struct meaning *find_in_image(struct context_question *q, struct dw
 		return m;
 	m = arena_new(t->arena, struct meaning);
 	map_put_ptr(t->arena, &q->known, src, m);
-	if (!dwsrc_open(src))
+	struct str name = q->name->parts[q->name->n_parts - 1];
+	if (!dwfilter_open_for(src, str_slice(name, 0, str_find(name, '<'))))
 		return m;
 	struct dwquery query = {.name = *q->name, .no_decls = true, .in_body = &q->may_be_in_body};
 	s.most = dwfilter_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
@@ -250,7 +250,7 @@ static bool add_from_die(void *ctx, const struct dwhit *hit)
 	struct search *s = ctx;
 	struct definition def;
 	Dwarf_Die die = hit->die, type;
-	// What stands for a type in a type unit says which of these is meant.
+	// A skeleton of a type in a type unit refers to the one that is meant.
 	bool is_here = !hit->is_decl || (dwsrc_signature(&die, &type) && type.addr);
 	if (is_here && namequery_fits(s->q->name, hit->name, hit->scopes, hit->n_scopes) &&
 	    has_owner(s->q, hit) && load(s, hit, &def)) {
@@ -368,7 +368,7 @@ static const char *value_text(struct dwtypes *t, const struct definition *d)
 	return arena_printf(t->arena, d->type->is_signed ? "%" PRId64 : "%" PRIu64, d->value);
 }
 
-/** They differ, and nothing tells which is meant. */
+/** They differ, and any of them may be meant. */
 static void report_difference(struct context_question *q, const struct meaning *m)
 {
 	struct dwtypes *t = q->types;
@@ -447,7 +447,7 @@ void context_find(struct context_question *q, struct definition *ret)
 {
 	struct context *c = q->types->context;
 	struct meaning m = {0}, at_places = m;
-	// A context says nothing about a declaration in an image that it has no place in.
+	// A context has nothing about a declaration in an image that it has no place in.
 	q->context = q->own && c && !context_has_image(c, q->own) ? NULL : c;
 	bool places_first = q->context && asks_places_first(q);
 	if (!places_first)

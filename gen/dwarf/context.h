@@ -22,10 +22,9 @@
  * tag of another type is the typedef, as in C (C11 6.2.3); where the two are of different units,
  * that counts as a difference.
  *
- * When there is a warning. When nothing tells which is meant: the nearest definitions of a place
- * differ (two of its image, say, and its unit has none), or places mean different ones. The first
- * is taken, that of the first place, and the warning names both. No warning for definitions
- * that are the same.
+ * When there is a warning. When the choice is arbitrary: the nearest definitions of a place differ (two of
+ * its image, say, and its unit has none), or places mean different ones. The first is taken, that of the
+ * first place, and the warning names both. No warning for definitions that are the same.
  *
  * What it costs. Finding a unit by an address takes time, and blocks more. So the images of the
  * context are searched first: if all their definitions are the same, that of the unit is, too. The
@@ -41,7 +40,7 @@
 #define DWARF_CONTEXT_H
 
 #include "ctype/namequery.h"
-#include "dwarf/dwsrc.h"
+#include "dwarf/dwsite.h"
 
 /** A unit and those that it brings along. */
 struct context_unit {
@@ -52,15 +51,15 @@ struct context_unit {
 struct context_blocks {
 	struct dwsrc *src;
 	VEC(Dwarf_Die) dies;
-	size_t n_around; /**< those that are around the place; behind them some that may be */
+	size_t n_around; /**< those that are around the place; after them some that may be */
 	bool is_flat;	 /**< the types of inner blocks may be in the outermost one */
 };
 
 struct context_place {
 	struct dwsrc *src;
-	uint64_t addr;		   /**< link-time */
-	struct str line;	   /**< `file.c:12` as the script names it; empty: it does not */
-	struct context_unit *unit; /**< NULL until context_resolve(), or when it is not known */
+	uint64_t addr;		       /**< link-time */
+	struct dwasked asked;	       /**< of the functions around, that one is meant */
+	struct context_unit *unit;     /**< NULL until context_resolve(), or when it is not known */
 	struct context_blocks *blocks; /**< NULL until context_blocks_at() */
 };
 
@@ -74,8 +73,8 @@ struct context {
 	bool is_asked; /**< the user named the place: its unit comes first, whatever others have */
 };
 
-/** Adds the code at link-time address @addr of @src's image; before the first question. */
-void context_add(struct arena *a, struct context *c, struct dwsrc *src, uint64_t addr);
+/** Adds @place, whose source, address and who asks for it are known; before the first question. */
+void context_add(struct arena *a, struct context *c, const struct context_place *place);
 /** There is a place in the image of @src. */
 bool context_has_image(const struct context *c, const struct dwsrc *src);
 

@@ -11,14 +11,16 @@
 /** A wildcard may mean thousands of places, and a unit may bring as many along. */
 enum { MAX_PARTS = 1 << 16 };
 
-void context_add(struct arena *a, struct context *c, struct dwsrc *src, uint64_t addr)
+void context_add(struct arena *a, struct context *c, const struct context_place *place)
 {
 	// Sites of one probe and clauses with the same probes follow each other; what is there
 	// twice only takes room.
-	if (c->places.n && c->places.v[c->places.n - 1].src == src &&
-	    c->places.v[c->places.n - 1].addr == addr)
+	if (c->places.n && c->places.v[c->places.n - 1].src == place->src &&
+	    c->places.v[c->places.n - 1].addr == place->addr)
 		return;
-	vec_push(a, &c->places, (struct context_place){.src = src, .addr = addr});
+	vec_push(
+	    a, &c->places,
+	    (struct context_place){.src = place->src, .addr = place->addr, .asked = place->asked});
 }
 
 bool context_has_image(const struct context *c, const struct dwsrc *src)
@@ -53,10 +55,7 @@ static void add_referred(struct gathering *g, Dwarf_Die *die, unsigned name)
 		add_part(g, &unit);
 }
 
-/**
- * Type units that anything in the unit refers to or stands for: there is no other trace of them in
- * it.
- */
+/** Type units that anything in the unit refers to: there is no other trace of them in it. */
 static void add_type_units(struct gathering *g, Dwarf_Die *parent, unsigned depth)
 {
 	struct dwwalk w = {0};
@@ -206,7 +205,8 @@ const struct context_blocks *context_blocks_at(struct arena *a, struct context *
 	uint64_t n_before = b->src->n_visits;
 	if (dwsite_at(b->src, p->addr, &site)) {
 		b->is_flat = !keeps_blocks(&site.unit);
-		for (size_t k = 0; k < site.n_inner; k++)
+		dwsite_choose(b->src, &site, &p->asked);
+		for (size_t k = site.first; k < site.end; k++)
 			add_block(a, b, site.dies.v[k]);
 		b->n_around = b->dies.n;
 		if (b->is_flat)

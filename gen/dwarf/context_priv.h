@@ -24,7 +24,7 @@ struct context_question {
 	bool depends;	   /**< set when the answer may be another one for another context */
 
 	// For the search.
-	struct context *context; /**< that of @types, or NULL where it says nothing */
+	struct context *context; /**< that of @types, or NULL where it has nothing */
 	bool may_be_in_body;	 /**< function bodies, too, may define the name */
 	unsigned n_compared;	 /**< members and values that were compared in this image so far */
 	struct map known;	 /**< what each image and each unit means: struct meaning */

@@ -13,16 +13,11 @@
  *    so every string that ends in x counts.
  * 2. Search each unit for these offsets and for x itself. The table of a unit with strx is searched
  *    instead. A unit without any of them has no DIE of that name.
- * 3. Most places that are found name a member or a variable. A type's name has a place in its DIE:
- *    ask libdw whether a DIE that began one, two, three bytes before this place would be a type
- *    with its name right here. The abbreviations of the unit tell how far to go back.
- * 4. Walk the unit with libdw to the DIEs that are left, past everything else: the walk tells their
- *    scopes, and which of them are not really DIEs, or types inside a function.
+ * 3. Walk the other units with libdw, and those whose types may have their names in other DIEs
+ *    (DW_AT_specification).
  *
- * Where a step proves nothing, the whole unit is walked: it has the name by strx, or its types have
- * their names after a value of variable size, or in another DIE (DW_AT_specification). dwfind.c
- * lets libdw walk all units of what is not plain: object files, split units, type units, files of
- * dwz. The tests compare with such a walk for all names of many files.
+ * dwfind.c lets libdw walk all units of what is not plain: object files, split units, type units, files
+ * of dwz. The tests compare with such a walk for all names of many files.
  */
 #include "dwarf/dwfilter.h"
 
@@ -43,8 +38,6 @@ struct unit {
 	Dwarf_Die die; /**< the top one */
 	uint64_t off, end;
 	uint8_t off_size;
-	bool is_read;	/**< its abbreviations were: */
-	uint8_t before; /**< a type's name begins at most so many bytes after its DIE; 0: unknown */
 };
 
 struct dwindex {
@@ -56,10 +49,8 @@ struct dwindex {
 	int fd;		    /**< the file that libdw has mapped `info` from; -1: it is in memory */
 	uint64_t info_off;  /**< where in that file */
 	uint64_t n_walked;  /**< bytes of units that were walked whole */
-	VEC(struct unit) units;	      /**< in order */
-	VEC(uint32_t) offsets;	      /**< of the name that is asked for, in sections of strings */
-	VEC(uint64_t) places;	      /**< of a unit: where these are in `info` */
-	VEC(const void *) candidates; /**< of a unit: DIEs that may have the name */
+	VEC(struct unit) units; /**< in order */
+	VEC(uint32_t) offsets;	/**< of the name that is asked for, in sections of strings */
 };
 
 // --- Sections, and the units of .debug_info
@@ -89,7 +80,7 @@ static bool take_section(struct dwindex *ix, Elf_Scn *scn, const char *name)
 	return strcmp(name, "debug_types") != 0 && strcmp(name, "gnu_debugaltlink") != 0;
 }
 
-/** False when some section tells that the debug information is of another kind. */
+/** False when some section shows that the debug information is of another kind. */
 static bool take_sections(struct dwindex *ix, Elf *elf)
 {
 	GElf_Ehdr ehdr;
@@ -147,7 +138,7 @@ static bool list_units(struct dwindex *ix)
 	size_t header;
 	uint8_t kind;
 	for (Dwarf_Off off = 0; off < ix->info.n; off = next) {
-		struct unit u = {.before = 0};
+		struct unit u;
 		map_alone(ix, off);
 		if (dwarf_next_unit(dbg, off, &next, &header, NULL, NULL, NULL, NULL, NULL, NULL) ||
 		    next > ix->info.n || next <= off + header ||
@@ -197,77 +188,6 @@ static struct dwindex *open_index(struct dwsrc *src)
 	return ix;
 }
 
-// --- How far from the beginning of a DIE a type's name may be
-
-/**
- * Bytes that the values before DW_AT_name of an abbreviation take at most; UINT16_MAX: nobody knows,
- * or the name is in another DIE.
- */
-static unsigned bytes_before_name(Dwarf_Abbrev *ab)
-{
-	enum { MOST = 10 }; // of LEB128; the others have eight and less
-	unsigned sum = 0, name, form;
-	bool has_name = false;
-	// dwarf_getattrcnt() of elfutils 0.188 counts the values of DW_FORM_implicit_const, too.
-	for (size_t i = 0; dwarf_getabbrevattr(ab, i, &name, &form, NULL) == 0; i++) {
-		if (name == DW_AT_specification || name == DW_AT_abstract_origin ||
-		    name == DW_AT_signature)
-			return UINT16_MAX;
-		has_name |= name == DW_AT_name;
-		if (has_name)
-			continue;
-		switch (form) {
-		case DW_FORM_data1:
-		case DW_FORM_flag:
-			sum++;
-			break;
-		case DW_FORM_flag_present:
-		case DW_FORM_implicit_const:
-			break;
-		case DW_FORM_block:
-		case DW_FORM_block1:
-		case DW_FORM_block2:
-		case DW_FORM_block4:
-		case DW_FORM_exprloc:
-		case DW_FORM_string:
-		case DW_FORM_indirect:
-		case DW_FORM_data16:
-			sum = UINT16_MAX;
-			break;
-		default:
-			sum += form <= DW_FORM_addrx4 ? MOST : UINT16_MAX;
-		}
-	}
-	return has_name ? sum : 0;
-}
-
-/** Sets u->before, once. */
-static void read_abbrevs(struct unit *u)
-{
-	enum { MAX_CODE = 3 }; // bytes of an abbreviation's number, in LEB128
-	unsigned most = 0;
-	size_t length = 0;
-	Dwarf_Off off = 0;
-	if (u->is_read)
-		return;
-	u->is_read = true;
-	for (;; off += length) {
-		Dwarf_Abbrev *ab = dwarf_getabbrev(&u->die, off, &length);
-		if (ab == DWARF_END_ABBREV)
-			break;
-		if (!ab || dwarf_getabbrevcode(ab) >= 1 << 7 * MAX_CODE)
-			return;
-		unsigned n = 0;
-		if (dwname_kind_of_tag((int)dwarf_getabbrevtag(ab)))
-			n = bytes_before_name(ab);
-		most = n > most ? n : most;
-	}
-	// Of an offset of eight bytes in big-endian order the second half is searched for.
-	most += MAX_CODE + u->off_size / 2;
-	if (most <= UINT8_MAX)
-		u->before = (uint8_t)most;
-}
-
 // --- Where the bytes of a unit have the name
 
 /** Bytes that are searched for by the largest of them: in .debug_info small ones are common. */
@@ -284,7 +204,7 @@ struct search {
 	uint64_t *set;	/**< a bit for each offset; or NULL */
 	uint32_t n_set; /**< of them; that of this number is 0 */
 	bool big;
-	bool is_any; /**< nothing can be told: every unit may have the name */
+	bool is_any; /**< nothing is known: every unit may have the name */
 };
 
 static void add_word(struct search *s, const void *bytes, size_t n)
@@ -323,11 +243,11 @@ static size_t next_of_set(const struct search *s, const char *p, size_t n, size_
 	return n;
 }
 
-/** The next place in @pass at or after @from; @n at the end. The last pass is the set's. */
-static size_t next_place(const struct search *s, unsigned pass, const char *p, size_t n,
-			 size_t from)
+/** Is there a place in @pass? The last pass is the set's. */
+static bool has_place(const struct search *s, unsigned pass, struct str in)
 {
-	return pass < s->n ? next_word(&s->words[pass], p, n, from) : next_of_set(s, p, n, from);
+	return (pass < s->n ? next_word(&s->words[pass], in.p, in.n, 0)
+			    : next_of_set(s, in.p, in.n, 0)) < in.n;
 }
 
 static unsigned n_passes(const struct search *s)
@@ -374,33 +294,23 @@ static void search_begin(struct dwindex *ix, struct str name, struct search *s)
 		s->set[ix->offsets.v[i] / 64] |= (uint64_t)1 << ix->offsets.v[i] % 64;
 }
 
-/**
- * Lists the places of a unit that have the name or an offset of it; false when the file cannot be
- * read, nobody knows how far from its DIE a name is, or there are so many places that a walk of the
- * unit takes less: an offset may be 0.
- */
-static bool find_places(struct dwindex *ix, const struct search *s, struct unit *u)
+/** The bytes of the unit have the name or an offset of it, or cannot be read. */
+static bool bytes_have_name(struct dwindex *ix, const struct search *s, const struct unit *u)
 {
-	enum { PIECE = 1 << 16, OVERLAP = sizeof(s->words->bytes) - 1, MIN_PLACES = 64 };
+	enum { PIECE = 1 << 16, OVERLAP = sizeof(s->words->bytes) - 1 };
 	char buf[PIECE];
 	size_t n;
-	ix->places.n = 0;
 	for (uint64_t off = u->off;; off += n - OVERLAP) {
 		n = u->end - off < PIECE ? (size_t)(u->end - off) : PIECE;
 		// Touching all of a mapping takes as much memory, and more time than reading it.
 		const char *p = ix->fd < 0 ? ix->info.p + off : buf;
 		if (p == buf && !file_read_at(ix->fd, buf, n, ix->info_off + off))
-			return false; // it has shrunk
+			return true; // it has shrunk
 		for (unsigned pass = 0; pass < n_passes(s); pass++)
-			for (size_t at = 0; (at = next_place(s, pass, p, n, at)) < n; at++) {
-				vec_push(ix->src->arena, &ix->places, off + at);
-				read_abbrevs(u);
-				if (!u->before ||
-				    ix->places.n * u->before > MIN_PLACES + (u->end - u->off) / 16)
-					return false;
-			}
+			if (has_place(s, pass, (struct str){p, n}))
+				return true;
 		if (off + n == u->end)
-			return true;
+			return false;
 	}
 }
 
@@ -409,7 +319,7 @@ static bool table_has_name(struct dwindex *ix, const struct search *s, const str
 {
 	Dwarf_Die top = u->die;
 	Dwarf_Attribute at;
-	Dwarf_Word base = 2 * u->off_size; // where libdw takes it to be when nothing tells
+	Dwarf_Word base = 2 * u->off_size; // libdw's default
 	struct reader r;
 	if (!ix->str_offsets.n || !ix->offsets.n)
 		return false;
@@ -421,86 +331,30 @@ static bool table_has_name(struct dwindex *ix, const struct search *s, const str
 	uint64_t left = u->off_size == 8 ? reader_u64(&r) : reader_u32(&r);
 	struct str table = str_slice(ix->str_offsets, reader_offset(&r), left);
 	for (unsigned pass = 1; pass < n_passes(s); pass++)
-		if (next_place(s, pass, table.p, table.n, 0) < table.n)
+		if (has_place(s, pass, table))
 			return true;
 	return r.err || left > ix->str_offsets.n;
 }
 
-// --- Which DIEs of a unit may have the name
-
-/** Lists the DIEs that would be types that @q asks for, and have their names at @place. */
-static void add_candidates(struct dwindex *ix, const struct dwquery *q, const struct unit *u,
-			   uint64_t place)
-{
-	for (unsigned n = 1; n <= u->before && place - n >= u->off; n++) {
-		Dwarf_Die die = u->die;
-		Dwarf_Attribute at;
-		if (!dwarf_offdie(ix->src->dbg, place - n, &die) ||
-		    !(dwname_kind_of_tag(dwarf_tag(&die)) & q->name.kinds) ||
-		    !dwarf_attr(&die, DW_AT_name, &at))
-			continue;
-		size_t before = (size_t)((const char *)at.valp - (const char *)die.addr);
-		if ((before == n || before + 4 == n) &&
-		    !(q->no_decls && dwsrc_flag(&die, DW_AT_declaration)))
-			vec_push(ix->src->arena, &ix->candidates, die.addr);
-	}
-}
-
-static int compare_places(const void *a, const void *b)
-{
-	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-	return (x > y) - (x < y);
-}
-
-/** In their order, each once: pieces that are searched overlap. */
-static void sort_candidates(struct dwindex *ix)
-{
-	const void **v = ix->candidates.v;
-	size_t n = 0;
-	if (ix->candidates.n > 1)
-		qsort(v, ix->candidates.n, sizeof(*v), compare_places);
-	for (size_t i = 0; i < ix->candidates.n; i++)
-		if (!n || v[n - 1] != v[i])
-			v[n++] = v[i];
-	ix->candidates.n = n;
-}
-
-/** False when this cannot be told. */
-static bool find_candidates(struct dwindex *ix, const struct dwquery *q, const struct search *s,
-			    struct unit *u)
-{
-	ix->candidates.n = 0;
-	if (s->is_any || table_has_name(ix, s, u) || !find_places(ix, s, u))
-		return false;
-	if (ix->has_far_names)
-		read_abbrevs(u);
-	if (ix->has_far_names && !u->before)
-		return false;
-	for (size_t i = 0; i < ix->places.n; i++)
-		add_candidates(ix, q, u, ix->places.v[i]);
-	sort_candidates(ix);
-	return true;
-}
-
 // --- Finding
 
-/** Calls the filter's function for what the unit has; false when that stopped. */
-static bool find_in_unit(struct dwindex *ix, const struct search *s, struct unit *u,
-			 struct dwname_filter *f, bool *in_body)
+/** Some abbreviation of a type leaves the name to another DIE, which may be in another unit. */
+static bool unit_has_far_names(struct dwindex *ix, struct unit *u)
 {
-	Dwarf_Die top = u->die;
-	unsigned kinds = f->q->name.kinds;
-	if (!find_candidates(ix, f->q, s, u)) {
-		*in_body = true; // who knows
-		ix->n_walked += u->end - u->off;
-		return dwname_walk_unit(ix->src, &top, kinds, dwname_filter, f);
+	size_t length = 0;
+	Dwarf_Abbrev *ab;
+	for (Dwarf_Off off = 0; ix->has_far_names; off += length) {
+		ab = dwarf_getabbrev(&u->die, off, &length);
+		if (!ab || ab == DWARF_END_ABBREV)
+			return !ab;
+		unsigned name, form;
+		if (!dwname_kind_of_tag((int)dwarf_getabbrevtag(ab)))
+			continue;
+		for (size_t i = 0; dwarf_getabbrevattr(ab, i, &name, &form, NULL) == 0; i++)
+			if (name == DW_AT_specification || name == DW_AT_abstract_origin)
+				return true;
 	}
-	if (!ix->candidates.n)
-		return true;
-	struct dwname_places to = {.v = ix->candidates.v, .n = ix->candidates.n};
-	bool goes_on = dwname_walk_to(ix->src, &top, kinds, &to, dwname_filter, f);
-	*in_body = *in_body || !goes_on || dwname_has_missed(ix->src, &top, &to);
-	return goes_on;
+	return false;
 }
 
 uint64_t dwfilter_size(struct dwsrc *src)
@@ -530,12 +384,44 @@ bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dw
 		return false;
 	search_begin(ix, name, &s);
 	for (size_t i = 0; i < ix->units.n && ix->units.v[i].off < most && goes_on; i++) {
-		progress_step("reading debug information", 0, 0);
-		goes_on = find_in_unit(ix, &s, &ix->units.v[i], &f, in_body);
+		progress_step("reading debug information");
+		struct unit *u = &ix->units.v[i];
+		if (!s.is_any && !table_has_name(ix, &s, u) && !bytes_have_name(ix, &s, u) &&
+		    !unit_has_far_names(ix, u))
+			continue;
+		*in_body = true; // who knows
+		ix->n_walked += u->end - u->off;
+		goes_on = dwname_walk_unit(src, &u->die, q->name.kinds, dwname_filter, &f);
 	}
 	free(s.set);
 	// The name of a template may be spaced otherwise.
 	return f.n_passed || !memchr(name.p, '<', name.n);
+}
+
+/**
+ * A separate file whose names are all in .debug_str: in no other file (dwz, split units), and not in .debug_info, as
+ * Go's and those of less than four characters are.
+ */
+static bool has_one_list(const struct dwsrc *src, struct img *file)
+{
+	static const char *const others[] = {".gnu_debugaltlink", ".debug_sup", ".debug_addr"};
+	struct img_section unused;
+	bool has = file != src->img && !img_find_header(src->img, ".gopclntab", &unused);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && has; i++)
+		has = !img_find_header(file, others[i], &unused);
+	return has;
+}
+
+bool dwfilter_open_for(struct dwsrc *src, struct str text)
+{
+	struct img *file;
+	struct img_section names;
+	bool lacks = !src->dbg && text.n >= 4 && img_debugfile(src->img, &file) &&
+		     has_one_list(src, file) && img_find_header(file, ".debug_str", &names) &&
+		     names.flags & SHF_COMPRESSED && img_read_section(file, &names) &&
+		     names.data.n <= MAX_SEARCHED && names.data.n &&
+		     !memmem(names.data.p, names.data.n, text.p, text.n);
+	return !lacks && dwsrc_open(src);
 }
 
 struct str dwfilter_strings(struct dwsrc *src)

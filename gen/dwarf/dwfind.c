@@ -17,9 +17,7 @@ struct hits {
 	VEC(struct dwhit) all;
 };
 
-/**
- * Template arguments may be spaced differently, so that the index is by what stands before them.
- */
+/** Template arguments may be spaced differently, so that the index is by the name before them. */
 static struct str index_key(struct str name)
 {
 	return str_slice(name, 0, str_find(name, '<'));

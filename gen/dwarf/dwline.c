@@ -37,7 +37,7 @@ static struct str section_of(struct dwsrc *src, Dwarf *dbg)
 	return *s;
 }
 
-/** Signed ones are as long. libdw reads no more than ten bytes, whatever the last one says. */
+/** Signed ones are as long. libdw reads no more than ten bytes, whatever the last one is. */
 static uint64_t read_leb(struct reader *r)
 {
 	uint64_t value = 0;

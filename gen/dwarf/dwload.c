@@ -345,13 +345,6 @@ static bool read_bitfield(struct dwsrc *src, Dwarf_Die *die, struct ctype_member
 	return true;
 }
 
-static bool read_member(struct dwsrc *src, Dwarf_Die *die, struct ctype_member *m)
-{
-	m->name = str_from(dwsrc_name(die));
-	m->type = dwload_type_of(src, die);
-	return m->type && read_location(die, &m->off) && read_bitfield(src, die, m);
-}
-
 static void read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 {
 	VEC(struct ctype_member) list = {0};
@@ -368,8 +361,10 @@ static void read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 		if (tag == DW_TAG_inheritance &&
 		    dwsrc_number(&child, DW_AT_virtuality, &virtuality) && virtuality)
 			continue;
-		struct ctype_member m = {.is_base = tag == DW_TAG_inheritance};
-		if (!read_member(src, &child, &m)) {
+		struct ctype_member m = {.is_base = tag == DW_TAG_inheritance,
+					 .name = str_from(dwsrc_name(&child)),
+					 .type = dwload_type_of(src, &child)};
+		if (!m.type || !read_location(&child, &m.off) || !read_bitfield(src, &child, &m)) {
 			diag_warning(src->diag, diag_at(dwsrc_place(src, &child)),
 				     "member \"" STR_FMT "\" of \"" STR_FMT
 				     "\" has no readable location; omitted",

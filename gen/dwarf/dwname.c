@@ -141,7 +141,7 @@ static void add_scopes(struct dwsrc *src, struct unit_scopes *us, struct dwwalk 
 		us->list.v[open].end = w->last ? (const char *)w->last + 1 : NULL;
 }
 
-/** Names of the scopes that @die stands in, joined by ::, or empty, as in C. */
+/** Names of the scopes of @die, joined by ::, or empty, as in C. */
 static struct str scope_of(struct dwsrc *src, Dwarf_Die *die)
 {
 	Dwarf_Die unit;
@@ -179,29 +179,9 @@ struct walk {
 	struct dwwalk at;
 	struct str scopes[DWSRC_MAX_DEPTH];
 	unsigned nest; /**< of DIEs; scopes that are declared elsewhere need not nest so */
-	struct dwname_places *to; /**< or NULL: to all DIEs */
-	bool is_c;		  /**< no types inside of types */
+	bool is_c;     /**< no types inside of types */
 	bool stopped;
 };
-
-/** @die is at one of the places. */
-static bool is_at_place(struct dwname_places *to, const Dwarf_Die *die)
-{
-	while (to->next < to->n && to->v[to->next] < die->addr)
-		to->v[to->n_missed++] = to->v[to->next++];
-	bool is_met = to->next < to->n && to->v[to->next] == die->addr;
-	to->next += is_met;
-	return is_met;
-}
-
-/** The next place may be inside of @die; it is, unless DW_AT_sibling leads past. */
-static bool may_hold_place(const struct dwname_places *to, Dwarf_Die *die)
-{
-	Dwarf_Attribute at;
-	Dwarf_Die next;
-	return to->next < to->n && !(dwarf_attr(die, DW_AT_sibling, &at) &&
-				     dwarf_formref_die(&at, &next) && next.addr <= to->v[to->next]);
-}
 
 static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kind, unsigned depth)
 {
@@ -249,14 +229,14 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 		unsigned kind = dwname_kind_of_tag(tag);
 		if (kind == NAME_ENUMERATOR && dwarf_tag(parent) != DW_TAG_enumeration_type)
 			continue; // corrupt
-		if ((!w->to || is_at_place(w->to, &die)) && kind & w->kinds)
+		if (kind & w->kinds)
 			visit(w, &die, parent, kind, depth);
-		if (w->stopped || (w->to && w->to->next == w->to->n))
+		if (w->stopped)
 			return;
 		bool is_enum = tag == DW_TAG_enumeration_type && w->kinds & NAME_ENUMERATOR;
 		bool is_scope = dwname_is_scope(tag) && (!w->is_c || tag == DW_TAG_namespace);
 		if ((!is_enum && !is_scope) || depth + 1 >= DWSRC_MAX_DEPTH ||
-		    w->nest >= DWSRC_MAX_DEPTH || (w->to && !may_hold_place(w->to, &die)))
+		    w->nest >= DWSRC_MAX_DEPTH)
 			continue;
 		// Enumerators of an unscoped enum belong to the scope around it.
 		if (is_enum && !dwsrc_flag(&die, DW_AT_enum_class)) {
@@ -271,37 +251,12 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 	w->nest--;
 }
 
-bool dwname_walk_to(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, struct dwname_places *to,
-		    dwname_fn *fn, void *ctx)
-{
-	struct walk w = {.src = src, .kinds = kinds, .to = to, .fn = fn, .ctx = ctx};
-	w.is_c = dwsrc_is_c(unit);
-	walk_children(&w, unit, 0);
-	while (to && to->next < to->n)
-		to->v[to->n_missed++] = to->v[to->next++];
-	return !w.stopped;
-}
-
-static bool has_place(struct dwsrc *src, struct dwname_places *to, Dwarf_Die *parent,
-		      unsigned depth)
-{
-	struct dwwalk at = {0};
-	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &at, parent, &die) && to->next < to->n;)
-		if (is_at_place(to, &die) || depth >= DWSRC_MAX_DEPTH ||
-		    (may_hold_place(to, &die) && has_place(src, to, &die, depth + 1)))
-			return true;
-	return false;
-}
-
-bool dwname_has_missed(struct dwsrc *src, Dwarf_Die *unit, const struct dwname_places *to)
-{
-	struct dwname_places missed = {.v = to->v, .n = to->n_missed};
-	return has_place(src, &missed, unit, 0);
-}
-
 bool dwname_walk_unit(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, dwname_fn *fn, void *ctx)
 {
-	return dwname_walk_to(src, unit, kinds, NULL, fn, ctx);
+	struct walk w = {.src = src, .kinds = kinds, .fn = fn, .ctx = ctx};
+	w.is_c = dwsrc_is_c(unit);
+	walk_children(&w, unit, 0);
+	return !w.stopped;
 }
 
 void dwname_walk(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx)

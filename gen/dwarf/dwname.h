@@ -59,17 +59,6 @@ void dwname_walk(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx);
 /** The same for one unit, given its top DIE; false when @fn stopped it. */
 bool dwname_walk_unit(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, dwname_fn *fn, void *ctx);
 
-/** Places of a unit, in order, where DIEs may begin that are wanted; the others are walked past. */
-struct dwname_places {
-	const void **v; /**< addresses; the first @n_missed of them, after a walk: not met */
-	size_t n, n_missed;
-	size_t next; /**< while walking */
-};
-/** A walk of one unit to these. Names in functions are not met. */
-bool dwname_walk_to(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, struct dwname_places *to,
-		    dwname_fn *fn, void *ctx);
-/** A DIE begins at one of the places that the walk missed. */
-bool dwname_has_missed(struct dwsrc *src, Dwarf_Die *unit, const struct dwname_places *to);
 /** Lets through what @q asks for: dwname_walk(src, kinds, dwname_filter, &filter). */
 struct dwname_filter {
 	const struct dwquery *q;

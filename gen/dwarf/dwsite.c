@@ -8,6 +8,7 @@
 #include "dwarf/dwline.h"
 #include "dwarf/dwname.h"
 #include "dwarf/dwsplit.h"
+#include "elf/demangle.h"
 
 /** Some seconds. Large programs need less than a hundredth of it. */
 enum { MAX_SPENT = 1 << 26 };
@@ -118,7 +119,16 @@ static void descend(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, stru
 
 struct str dwsite_written(struct dwsrc *src, const struct dwsite *s)
 {
-	return s->n_inner ? dwname_whole(src, dwsrc_origin(s->dies.v[s->n_inner - 1])) : STR("");
+	return s->end ? dwname_whole(src, dwsrc_origin(s->dies.v[s->end - 1])) : STR("");
+}
+
+unsigned dwsite_line_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute at;
+	Dwarf_Word ret;
+	return dwarf_attr_integrate(die, name, &at) && dwarf_formudata(&at, &ret) == 0
+		   ? (unsigned)ret
+		   : 0;
 }
 
 /** 0: there is none. */
@@ -142,20 +152,58 @@ static bool is_rest_of(Dwarf_Die *inlined, Dwarf_Die *function)
 	       number_of(inlined, DW_AT_call_column) == number_of(&one, DW_AT_decl_column);
 }
 
-static void name_functions(struct dwsite *s)
+size_t dwsite_function_of(const struct dwsite *s, size_t i)
 {
+	while (i + 1 < s->dies.n && !dwsite_is_function(&s->dies.v[i]))
+		i++;
+	return i;
+}
+
+/** Is function @i of the site the one that was asked for? Of lines the one that is declared last. */
+static bool is_asked(struct dwsrc *src, struct dwsite *s, size_t i, const struct dwasked *asked,
+		     unsigned *last)
+{
+	Dwarf_Die *die = &s->dies.v[i];
+	if (asked->how == DWASKED_ADDRESS)
+		return !s->end;
+	if (asked->how == DWASKED_ENTRY && !asked->name.n)
+		return i + 1 == s->dies.n;
+	if (asked->how == DWASKED_ENTRY) {
+		const char *symbol = dwsrc_symbol(die);
+		return !s->end && str_eqz(asked->name, *symbol ? symbol : dwsrc_name(die));
+	}
+	struct str file = asked->name.n ? asked->name : s->file;
+	unsigned line = asked->name.n ? asked->line : s->line,
+		 declared = dwsite_line_of(die, DW_AT_decl_line);
+	if (declared <= *last || declared > line ||
+	    !str_eq(dwsite_decl_file(src, die), str_base(file)))
+		return false;
+	*last = declared;
+	return true;
+}
+
+void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *asked)
+{
+	unsigned last = 0;
+	size_t first = 0, end = s->dies.n;
+	s->end = 0;
 	for (size_t i = 0; i < s->dies.n; i++) {
 		if (!dwsite_is_function(&s->dies.v[i]))
 			continue;
-		struct str name = str_from(dwsrc_name(&s->dies.v[i]));
-		if (!s->n_inner) {
-			s->n_inner = i + 1;
-			s->function = name;
-		} else if (i + 1 == s->dies.n &&
-			   !is_rest_of(&s->dies.v[s->n_inner - 1], &s->dies.v[i])) {
-			s->caller = name;
+		if (is_asked(src, s, i, asked, &last)) {
+			s->first = first;
+			s->end = i + 1;
 		}
+		first = i + 1;
 	}
+	if (!s->end) {
+		s->first = 0;
+		s->end = dwsite_function_of(s, 0) + 1;
+	}
+	s->function = str_from(dwsrc_name(&s->dies.v[s->end - 1]));
+	s->caller = s->end < end && !is_rest_of(&s->dies.v[s->end - 1], &s->dies.v[end - 1])
+			? str_from(dwsrc_name(&s->dies.v[end - 1]))
+			: STR("");
 }
 
 static void find_line(struct dwsrc *src, struct dwsite *s)
@@ -204,7 +252,7 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	struct dwwalk down = {0};
 	descend(src, &down, &function, ret);
 	vec_push(src->arena, &ret->dies, function);
-	name_functions(ret);
+	dwsite_choose(src, ret, &(struct dwasked){0});
 	return true;
 }
 
@@ -247,8 +295,8 @@ bool dwsite_entry(Dwarf_Die *die, Dwarf_Addr *ret)
 // --- lines ---
 
 /**
- * gcc and clang describe all calls (DWARF 5, section 3.3.1.5) of what they optimize. gcc says so of all functions without
- * calls, too, and not of some that it optimizes: its options tell, which it records.
+ * gcc and clang describe all calls (DWARF 5, section 3.3.1.5) of optimized functions. gcc also marks all
+ * functions without calls, and does not mark some optimized ones: the options that it records decide.
  */
 static void find_optimized(Dwarf_Die *unit, Dwarf_Die *function, struct dwrows *ret)
 {
@@ -260,23 +308,44 @@ static void find_optimized(Dwarf_Die *unit, Dwarf_Die *function, struct dwrows *
 	ret->may_be_optimized = ret->is_optimized || (!has_options && !strstr(by, "clang version"));
 }
 
-/** The first row behind that of the entry, or where the compiler says that the prologue ends. */
-static uint64_t find_body(const struct dwrows *rows, uint64_t marked)
+/** Where the call @die returns to; false: it is none, or does not return here. */
+static bool read_return(Dwarf_Die *die, Dwarf_Addr *ret)
 {
-	uint64_t body = UINT64_MAX, last = 0;
-	unsigned first = 0;
-	for (size_t i = 0; i < rows->list.n; i++) {
-		const struct dwrow *r = &rows->list.v[i];
-		if (r->pc == rows->entry && !first)
-			first = r->line;
-		if (r->pc > rows->entry && body == UINT64_MAX)
-			body = r->pc;
-		if (r->line == first && i + 1 < rows->list.n)
-			last = rows->list.v[i + 1].pc;
+	Dwarf_Attribute at;
+	int tag = dwarf_tag(die);
+	if (tag == DW_TAG_call_site)
+		return dwarf_attr(die, DW_AT_call_return_pc, &at) && dwarf_formaddr(&at, ret) == 0;
+	return tag == DW_TAG_GNU_call_site && !dwarf_hasattr(die, DW_AT_GNU_tail_call) &&
+	       dwarf_lowpc(die, ret) == 0;
+}
+
+/** The first code in @parent after @begin that a call returns to, or that is another block's. */
+static uint64_t find_stored(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent,
+			    Dwarf_Addr begin, unsigned depth)
+{
+	uint64_t ret = UINT64_MAX;
+	for (Dwarf_Die die = {0};
+	     depth < DWSRC_MAX_DEPTH && dwsrc_next_child(src, w, parent, &die);) {
+		int tag = dwarf_tag(&die);
+		Dwarf_Addr at;
+		bool is_block = tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine;
+		bool has = is_block ? dwsite_entry(&die, &at) : read_return(&die, &at);
+		if (has && at > begin && at < ret)
+			ret = at;
+		else if (is_block && has && at <= begin) {
+			uint64_t in = find_stored(src, w, &die, begin, depth + 1);
+			ret = in < ret ? in : ret;
+		}
 	}
-	if (marked > rows->entry && !rows->is_optimized)
-		return marked;
-	return rows->is_optimized && last > body && body != UINT64_MAX ? last : body;
+	return ret;
+}
+
+uint64_t dwsite_stored_from(struct dwsrc *src, const struct dwsite *s, Dwarf_Die *die)
+{
+	struct dwwalk w = {0};
+	Dwarf_Addr begin;
+	uint64_t ret = dwsite_entry(die, &begin) ? find_stored(src, &w, die, begin, 0) : UINT64_MAX;
+	return ret == UINT64_MAX ? ret : ret + (s->pc - s->at);
 }
 
 bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret)
@@ -301,14 +370,17 @@ bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret)
 		if (dwarf_lineaddr(l, &at) != 0 || dwarf_lineendsequence(l, &ends) != 0 || ends ||
 		    dwarf_haspc(&function, at) <= 0 || dwarf_lineno(l, &line) != 0)
 			continue;
-		struct dwrow row = {at + (s->pc - s->at), (unsigned)line};
+		const char *path = dwarf_linesrc(l, NULL, NULL);
+		struct dwrow row = {at + (s->pc - s->at), str_base(str_from(path)), (unsigned)line};
 		vec_push(src->arena, &ret->list, row);
 		if (!marked && at >= entry && dwarf_lineprologueend(l, &is_marked) == 0 &&
 		    is_marked)
 			marked = row.pc;
 	}
 	find_optimized(&unit, &function, ret);
-	ret->body = find_body(ret, marked);
+	// The compiler's end of the prologue, or the first row after that of the entry
+	const struct dwrow *r = vec_find(struct dwrow, one, &ret->list, one->pc > ret->entry);
+	ret->body = marked > ret->entry ? marked : r ? r->pc : UINT64_MAX;
 	return ret->list.n > 0;
 }
 
@@ -384,6 +456,57 @@ static void add_copy(struct dwsrc *src, struct dwinlined *to, Dwarf_Die *die, st
 	to->n_callers++;
 }
 
+/**
+ * Are they constructors or destructors of one class, which its declaration has once, and is it the part of @one to
+ * call @other? gcc calls copies of any of them 4, so that in one that does not give memory back such a copy may be
+ * another object's.
+ */
+static bool may_call_variant(Dwarf_Die *one, Dwarf_Die *other)
+{
+	Dwarf_Die a = dwsrc_origin(*one), b = dwsrc_origin(*other);
+	struct str from = str_from(dwsrc_symbol(one)), to = str_from(dwsrc_symbol(other));
+	size_t at = demangle_find_variant(from, to);
+	dwsrc_follow(&a, DW_AT_specification);
+	dwsrc_follow(&b, DW_AT_specification);
+	return at && a.addr == b.addr && from.p[at] < to.p[at] &&
+	       (from.p[at] == '0' || to.p[at] != '4');
+}
+
+/** Is the copy @die around one of another variant, or does it call one? That counts. */
+static bool leads_to_variant(struct dwsrc *src, Dwarf_Die *die)
+{
+	struct dwwalk w = {0};
+	for (Dwarf_Die child = {0}, to; dwsrc_next_child(src, &w, die, &child);) {
+		int tag = dwarf_tag(&child);
+		to = child;
+		if ((tag == DW_TAG_inlined_subroutine ||
+		     (tag == DW_TAG_call_site && dwsrc_follow(&to, DW_AT_call_origin)) ||
+		     (tag == DW_TAG_GNU_call_site && dwsrc_follow(&to, DW_AT_abstract_origin))) &&
+		    may_call_variant(die, &to))
+			return true;
+	}
+	return false;
+}
+
+/** Is it no copy of a function that is called there, but a piece of what is around it, or what is in it? */
+static bool is_part(struct dwsrc *src, Dwarf_Die *inlined, Dwarf_Die *function)
+{
+	return is_rest_of(inlined, function) || leads_to_variant(src, inlined) ||
+	       (function && dwarf_tag(function) == DW_TAG_subprogram &&
+		may_call_variant(function, inlined));
+}
+
+/** Has the linker dropped @function, as an object file before has the same? Its address is 0 then, or nobody's. */
+static bool is_dropped(struct dwsrc *src, Dwarf_Die *function)
+{
+	struct debuginfo *di;
+	Dwarf_Addr at;
+	uint64_t off;
+	char byte;
+	return img_debuginfo(src->img, &di) && dwsite_entry(function, &at) &&
+	       (!at || !img_read_code(src->img, at + di->bias, &byte, 1, &off));
+}
+
 /** Copies in @parent, which is in @function; NULL: it is in none. */
 static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Die *function,
 		    unsigned depth)
@@ -394,9 +517,10 @@ static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwar
 		int tag = dwarf_tag(&die);
 		bool is_function = dwsite_is_function(&die);
 		// As it was written: copies in there are those of no code.
-		if (is_function && !has_pcs(&die))
+		if (is_function &&
+		    (!has_pcs(&die) || (tag == DW_TAG_subprogram && is_dropped(src, &die))))
 			continue;
-		if (tag == DW_TAG_inlined_subroutine && !is_rest_of(&die, function))
+		if (tag == DW_TAG_inlined_subroutine && !is_part(src, &die, function))
 			add_copy(src, inlined_of(src, die), &die,
 				 function ? str_from(dwsrc_name(function)) : STR("?"));
 		if (is_function)
@@ -430,6 +554,20 @@ static void collect_all(struct dwsrc *src)
 	dwsite_spend(src, n_before);
 }
 
+bool dwsite_has_body(struct dwsrc *src, uint64_t pc)
+{
+	struct dwsite site;
+	struct dwwalk w = {0};
+	if (!dwsrc_open(src) || !dwsite_at(src, pc, &site))
+		return false;
+	Dwarf_Die *function = &site.dies.v[site.dies.n - 1];
+	for (Dwarf_Die child = {0}; dwsrc_next_child(src, &w, function, &child);)
+		if (dwarf_tag(&child) == DW_TAG_inlined_subroutine &&
+		    may_call_variant(function, &child))
+			return true;
+	return false;
+}
+
 static bool begin_copies(struct dwsrc *src)
 {
 	if (!src->copies)
@@ -455,7 +593,12 @@ const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, size_t *i)
 	if (!begin_copies(src))
 		return NULL;
 	collect_all(src);
-	while (*i < src->copies->list.n) {
+	return dwsite_inlined_known(src, i);
+}
+
+const struct dwinlined *dwsite_inlined_known(const struct dwsrc *src, size_t *i)
+{
+	while (src->copies && *i < src->copies->list.n) {
 		const struct dwinlined *d = src->copies->list.v[(*i)++];
 		if (d->n)
 			return d;

@@ -14,6 +14,17 @@
 
 #include "dwarf/dwsrc.h"
 
+/** Who asks for a place: that decides which of the functions around it is meant. */
+struct dwasked {
+	enum {
+		DWASKED_ADDRESS, /**< the innermost one */
+		DWASKED_LINE, /**< the one whose text the line is: of the site itself, if none is named */
+		DWASKED_ENTRY /**< the one that begins there and has the code, or a copy */
+	} how;
+	struct str name; /**< file of a line, symbol of a copy; or empty */
+	unsigned line;
+};
+
 struct dwsite {
 	uint64_t pc;   /**< link-time address of the image */
 	Dwarf_Addr at; /**< the same as the debug information has it */
@@ -23,8 +34,8 @@ struct dwsite {
 	 * first.
 	 */
 	VEC(Dwarf_Die) dies;
-	size_t n_inner;	     /**< those up to and with the innermost function, inlined or not */
-	struct str function; /**< name of the innermost function */
+	size_t first, end;   /**< those of the function that is meant: at first the innermost */
+	struct str function; /**< its name */
 	struct str caller;   /**< the function whose code it is in, when that is another one */
 	struct str file;     /**< of the line table, as recorded, or empty */
 	const char
@@ -35,9 +46,9 @@ struct dwsite {
 };
 
 /**
- * Each place in the code costs a walk over a function or a list of units, and a file can have very
- * many of both. Once that has become too much nothing is found any more, and a warning says so. To
- * be called with src->n_visits as it was before something was looked for around a place.
+ * Each place in the code costs a walk over a function or a list of units, and a file can have very many of
+ * both. Once that has become too much nothing is found any more, with a warning. Call it with src->n_visits
+ * as it was before the search around a place.
  */
 void dwsite_spend(struct dwsrc *src, uint64_t n_visits_before);
 /** libdw may be asked for lines and source files of @unit; counted as above, and false after too much. */
@@ -51,6 +62,15 @@ bool dwsite_may_read_lines(struct dwsrc *src, Dwarf_Die *unit);
 bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret);
 /** False, without a message, when no unit or function has code at link-time address @pc. */
 bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
+/**
+ * Chooses the function that is meant. A line is part of the function that is declared in its file and not after it,
+ * the last of those around: not of what has been inlined there from elsewhere, and of a lambda before its function.
+ */
+void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *asked);
+/** The function, inlined or not, that scope @i is of: an index of dies. */
+size_t dwsite_function_of(const struct dwsite *s, size_t i);
+/** Line @name of @die, DW_AT_decl_line or DW_AT_call_line; 0: not known. */
+unsigned dwsite_line_of(Dwarf_Die *die, unsigned name);
 /** Does the code at @pc come from a source file whose path ends with @pattern, a glob of whole names? */
 bool dwsite_is_from(struct dwsrc *src, uint64_t pc, struct str pattern);
 /** What compilers put of a function into those that call it, without a call. */
@@ -71,32 +91,38 @@ struct dwinlined {
 const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc);
 /** All of them, one by one: *@i is 0 at first; NULL: there are no more. */
 const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, size_t *i);
+/** Those that were looked at for dwsite_inlined_at() already: in debug information that is not large, all. */
+const struct dwinlined *dwsite_inlined_known(const struct dwsrc *src, size_t *i);
+/** Has the destructor at link-time address @pc a copy of the one in it that it is there to call? */
+bool dwsite_has_body(struct dwsrc *src, uint64_t pc);
 /** Any function whose name or symbol fits @pattern and of which there are copies, or NULL. */
 const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern);
-/** ns::Class::name of the innermost function. */
+/** ns::Class::name of the function that is meant. */
 struct str dwsite_written(struct dwsrc *src, const struct dwsite *s);
 /** The file that declares @die, without its directories; empty when not known. */
 struct str dwsite_decl_file(struct dwsrc *src, Dwarf_Die *die);
 /** A row of the line table: DWARF 5, section 6.2. */
 struct dwrow {
-	uint64_t pc; /**< link-time address of the image */
+	uint64_t pc;	 /**< link-time address of the image */
+	struct str file; /**< without directories */
 	unsigned line;
 };
 
 struct dwrows {
 	VEC(struct dwrow) list; /**< by address */
 	uint64_t entry;		/**< link-time address */
-	/**
-	 * From here on parameters and variables that are in the frame are there: after what debuggers skip
-	 * when they stop at a function, in optimized code after all that stands on the line it begins at.
-	 */
-	uint64_t body;
+	uint64_t body; /**< after the prologue, which debuggers skip at the entry of a function */
 	bool is_optimized;     /**< lines may come in any order */
-	bool may_be_optimized; /**< or nothing tells, as of rustc's */
+	bool may_be_optimized; /**< or not known, as of rustc's */
 };
 
 /** Of the function whose code is at @s, not of what is inlined there; false, silently, when not known. */
 bool dwsite_rows(struct dwsrc *src, const struct dwsite *s, struct dwrows *ret);
+/**
+ * From where on optimized code has stored the parameters of function @die that have one place in memory: after its
+ * first call, which may read them, or where another block begins. A link-time address; UINT64_MAX: it is not known.
+ */
+uint64_t dwsite_stored_from(struct dwsrc *src, const struct dwsite *s, Dwarf_Die *die);
 /** Where a function, inlined or not, begins to be executed; false where that is not known. */
 bool dwsite_entry(Dwarf_Die *die, Dwarf_Addr *ret);
 /** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */

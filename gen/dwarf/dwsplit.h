@@ -14,9 +14,9 @@
 #include "dwarf/dwsrc.h"
 
 /**
- * @unit is a skeleton: true; *@ret is the unit that it stands for, all zero when libdw has not
- * found its file. libdw opens what bears the name, and unpacks it whole: it is not asked where
- * there is no regular file, or one that is a bomb.
+ * @unit is a skeleton: true; *@ret is the unit that it refers to, all zero when libdw has not found its
+ * file. libdw opens any file of that name, and unpacks it whole: it is not asked if there is no regular
+ * file, or one that is a bomb.
  */
 bool dwsplit_unit(struct dwsrc *src, Dwarf_Die *unit, Dwarf_Die *ret);
 /** The file of @split, the top DIE of a split unit, can be read as a whole. */

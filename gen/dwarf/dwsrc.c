@@ -40,7 +40,7 @@ bool dwsrc_open(struct dwsrc *src)
 
 bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 {
-	progress_step("reading debug information", 0, 0);
+	progress_step("reading debug information");
 	for (; u->file < src->files.n; u->file++, u->cursor = NULL) {
 		Dwarf_CU *next;
 		Dwarf_Die split;

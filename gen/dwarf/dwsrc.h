@@ -13,9 +13,8 @@
  *	while (dwsrc_next_unit(src, &u))
  *		use(&u.die);
  *
- * libdw trusts DW_AT_sibling, so a corrupt file could send a walk in circles. Walk with
- * dwsrc_next_child(): in a sound file each DIE lies behind all those visited before it, and it
- * insists on that.
+ * libdw trusts DW_AT_sibling, so a corrupt file could send a walk in circles. Walk with dwsrc_next_child():
+ * in a sound file each DIE lies after all those visited before it, and it insists on that.
  *
  *	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &walk, &parent, &die);)
  *		use(&die);
@@ -36,7 +35,7 @@ struct dwunit {
 	Dwarf_Die
 	    die; /**< the top DIE: compile, partial or type unit; that of the .dwo for a skeleton */
 	size_t file;	  /**< which of src->files is being read */
-	Dwarf_CU *cursor; /**< where libdw stands in that file */
+	Dwarf_CU *cursor; /**< libdw's position in that file */
 };
 
 /**
@@ -78,8 +77,8 @@ struct dwsrc {
 /** For the debug information of @img, which is not looked for yet. Lives in the image's arena. */
 struct dwsrc *dwsrc_new(struct img *img);
 /**
- * Opens the image's own debug information or that of a separate file, once. False, silently, when
- * there is none: debugfile_report_missing() says why.
+ * Opens the image's own debug information or that of a separate file, once. False, silently, when there is
+ * none: debugfile_report_missing() reports why.
  */
 bool dwsrc_open(struct dwsrc *src);
 

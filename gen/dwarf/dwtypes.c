@@ -27,7 +27,7 @@ bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr)
 {
 	struct context *c = arena_new(t->arena, struct context);
 	c->is_asked = true;
-	context_add(t->arena, c, src, addr);
+	context_add(t->arena, c, &(struct context_place){.src = src, .addr = addr});
 	t->context = c;
 	return context_resolve(t->arena, c);
 }

@@ -2,8 +2,8 @@
  * dwtypes - the DWARF of a run's images as one source of types.
  *
  * A name is looked up in the images in the order in which they were added: the executable, then its
- * libraries. When units or images define a name differently, context.h tells which one is meant by
- * the code that the question comes from. Answers are remembered.
+ * libraries. When units or images define a name differently, context.h chooses one by the code that the
+ * question comes from. Answers are remembered.
  *
  *	struct dwtypes types;
  *	dwtypes_init(&types, &arena, &diag);

@@ -16,9 +16,7 @@
 #include "elf/debuginfod.h"
 #include "elf/debugpackage.h"
 
-/**
- * Of larger files the CRC is not computed: the file beside a stranger's program may be one hole.
- */
+/** Of larger files the CRC is not computed: the file beside a stranger's program may be one hole. */
 #define MAX_CRC ((uint64_t)2 << 30)
 
 /** What libdwfl may take for unpacked symbols; those of the largest programs are some 50 MB. */
@@ -127,8 +125,7 @@ static struct img *try_file(struct img *img, struct str root, const char *path, 
 		return NULL;
 	}
 
-	// A broken debug file is one more place without debug information, not an error of the
-	// user's file.
+	// A broken debug file is one more place without debug information, not an error of the user's file.
 	struct diag quiet;
 	diag_init(&quiet, NULL);
 	struct img *found = NULL;
@@ -240,9 +237,7 @@ static int no_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_
 	return -1;
 }
 
-/**
- * The name and build-id in .gnu_debugaltlink of @file, as dwz writes them: the name ends in NUL.
- */
+/** The name and build-id in .gnu_debugaltlink of @file, as dwz writes them: the name ends in NUL. */
 static bool read_altlink(struct img *file, struct str *name, struct str *id)
 {
 	struct img_section s;
@@ -255,9 +250,7 @@ static bool read_altlink(struct img *file, struct str *name, struct str *id)
 	return !r.err && id->n;
 }
 
-/**
- * Called for the debug file and, with the name that .gnu_debugaltlink holds, for the alternate one.
- */
+/** Called for the debug file and, with the name that .gnu_debugaltlink holds, for the alternate one. */
 static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **found)
 {
@@ -282,8 +275,7 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name
 	return fd;
 }
 
-// libdw's own search is kept away from the disk: ours checks what it finds and does not leave the
-// root.
+// libdw's own search is kept away from the disk: ours checks what it finds and does not leave the root.
 static char no_directory[] =
     "/proc/none"; // ENOENT: any other error ends libdwfl's search, debuginfod included
 static char *no_directories = no_directory;

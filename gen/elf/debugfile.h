@@ -28,8 +28,8 @@
 #include "elf/img.h"
 
 /**
- * The image with .debug_info for @img: @img itself or its debug file, which stays open as long as
- * @img. False, without a message, when there is none: debugfile_report_missing() says why.
+ * The image with .debug_info for @img: @img itself or its debug file, which stays open as long as @img.
+ * False, without a message, if there is none: debugfile_report_missing() reports why.
  */
 bool img_debugfile(struct img *img, struct img **ret);
 /** Has @img DWARF in the file itself? */
@@ -37,7 +37,7 @@ bool img_has_dwarf(struct img *img);
 /** The separate debug file even when it has only symbols, or when @img has .debug_info itself. */
 bool img_separate_file(struct img *img, struct img **ret);
 /**
- * Says that @img has no debug information, where it was looked for and what helps; @wanted_for:
+ * Reports that @img has no debug information, where it was looked for and what helps; @wanted_for:
  * "enum color", or NULL; @at, where that is wanted, or NULL. Returns false.
  */
 bool debugfile_report_missing(struct img *img, const struct diag_place *at, const char *wanted_for);
@@ -54,14 +54,11 @@ struct debuginfo {
 	bool reported_unread; /**< by imgsym.c: .gnu_debugdata cannot be read */
 };
 
-/** False, without a message, when there is no DWARF; debugfile_report_missing() says why. */
+/** False, without a message, if there is no DWARF; debugfile_report_missing() reports why. */
 bool img_debuginfo(struct img *img, struct debuginfo **ret);
 /** The module alone, e.g. for symbols; it needs no DWARF. False when libdwfl refuses the file. */
 bool debuginfo_open_module(struct img *img, struct debuginfo **ret);
-/**
- * How many symbols libdwfl has, .gnu_debugdata's too, which it unpacks as far as 256 MiB of memory
- * go.
- */
+/** How many symbols libdwfl has, .gnu_debugdata's too, which it unpacks as far as 256 MiB of memory go. */
 int debuginfo_count_symbols(struct debuginfo *di);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/progress.h"
 
-#define PATIENCE_S 2 // before a line says what is waited for
+#define PATIENCE_S 2 // before a line reports the wait
 
 static struct {
 	char text[512];
@@ -69,7 +69,7 @@ void debuginfod_limit(unsigned long ms)
 	setenv("DEBUGINFOD_MAXTIME", seconds, 0);
 }
 
-unsigned long debuginfod_take_waited(void)
+unsigned long debuginfod_waited(void)
 {
 	unsigned long waited = servers.waited;
 	servers.waited = 0;

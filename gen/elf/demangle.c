@@ -28,7 +28,7 @@ static demangler *find_demangler(void)
 }
 #endif
 
-/** acme::put::h0123456789abcdef: the hash that tells Rust's instances apart. */
+/** acme::put::h0123456789abcdef: without the hash that distinguishes Rust's instances. */
 static struct str without_hash(struct str s)
 {
 	enum { HASH = 16 };
@@ -56,11 +56,6 @@ struct str demangle_written(struct arena *a, struct str symbol)
 {
 	struct str name = demangle_symbol(a, symbol);
 	return name.n ? name : symbol;
-}
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
 }
 
 /** Where the parameters of @name begin: the bracket that belongs to the last one; its end without any. */
@@ -113,7 +108,7 @@ static struct str squeeze(struct arena *a, struct str text, struct str part)
 	return ret;
 }
 
-/** Behind the type that the name of a template's instance begins with: `int acme::put<int>`. */
+/** After the type that the name of a template's instance begins with: `int acme::put<int>`. */
 static struct str without_result(struct str name)
 {
 	size_t from = 0;
@@ -133,6 +128,47 @@ static struct str without_result(struct str name)
 	return str_from_offset(name, from);
 }
 
+enum demangle_kind demangle_kind_of(struct str symbol)
+{
+	struct str special = symbol;
+	if (str_take(&special, STR("_ZT")) && special.n)
+		return special.p[0] == 'h' || special.p[0] == 'v' || special.p[0] == 'c'
+			   ? DEMANGLE_THUNK
+		       : special.p[0] == 'W' || special.p[0] == 'H' ? DEMANGLE_TLS
+								    : DEMANGLE_FUNCTION;
+	return DEMANGLE_FUNCTION;
+}
+
+size_t demangle_find_variant(struct str one, struct str other)
+{
+	size_t i = 0;
+	while (i < one.n && i < other.n && one.p[i] == other.p[i])
+		i++;
+	bool are = i && i < one.n && i < other.n && (one.p[i - 1] == 'C' || one.p[i - 1] == 'D') &&
+		   isdigit((unsigned char)one.p[i]) && isdigit((unsigned char)other.p[i]) &&
+		   str_eq(str_from_offset(one, i + 1), str_from_offset(other, i + 1));
+	return are ? i : 0;
+}
+
+struct str demangle_thunk_of(struct str name)
+{
+	static const struct str between = {" thunk to ", 10};
+	for (size_t i = 0; i < name.n; i++)
+		if (str_has_prefix(str_from_offset(name, i), between))
+			return str_from_offset(name, i + between.n);
+	return name;
+}
+
+struct str demangle_thunk_symbol(struct arena *a, struct str symbol)
+{
+	if (!str_take(&symbol, STR("_ZTh")) && !str_take(&symbol, STR("_ZTv")))
+		return STR("");
+	while (symbol.n &&
+	       (isdigit((unsigned char)symbol.p[0]) || symbol.p[0] == 'n' || symbol.p[0] == '_'))
+		symbol = str_from_offset(symbol, 1);
+	return str_printf(a, "_Z" STR_FMT, STR_ARG(symbol));
+}
+
 bool demangle_may_fit(struct str wanted, struct str symbol)
 {
 	if (!str_has_prefix(symbol, STR("_Z")) && !str_has_prefix(symbol, STR("_R")))
@@ -140,10 +176,12 @@ bool demangle_may_fit(struct str wanted, struct str symbol)
 	struct str name = str_slice(wanted, 0, find_parameters(wanted));
 	name = without_arguments(name);
 	size_t from = name.n;
-	while (from && is_word(name.p[from - 1]))
+	while (from && (isalnum((unsigned char)name.p[from - 1]) || name.p[from - 1] == '_'))
 		from--;
-	// Operators have letters of their own.
-	return str_contains(name, STR("operator")) ||
+	// Operators have letters of their own, and so have classes of std, as in the constructor _ZNSaIiEC1Ev.
+	struct str scope = symbol;
+	bool is_short = str_take(&scope, STR("_ZNS")) && scope.n && strchr("absiod", scope.p[0]);
+	return is_short || str_contains(name, STR("operator")) ||
 	       str_contains(symbol, str_from_offset(name, from));
 }
 
@@ -162,6 +200,47 @@ struct str demangle_name(struct arena *a, struct str symbol)
 	return name.n ? without_result(str_slice(name, 0, find_parameters(name))) : symbol;
 }
 
+/** How many bytes at the start of @s are `operator` and a name with < or > in it, or brackets. */
+static size_t take_operator(struct str s)
+{
+	static const char *const names[] = {
+	    "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">", "()", "[]"};
+	if (!str_take(&s, STR("operator")))
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (str_has_prefix(s, str_from(names[i])))
+			return strlen("operator") + strlen(names[i]);
+	return strlen("operator");
+}
+
+/** @name without tags, `[abi:cxx11]`, and if @drops_arguments without those of all templates in it. */
+static struct str simplify(struct arena *a, struct str name, bool drops_arguments)
+{
+	struct strbuf b = {0};
+	unsigned depth = 0;
+	while (name.n) {
+		size_t n = take_operator(name);
+		bool is_tag = str_has_prefix(name, STR("[abi:"));
+		if (is_tag)
+			n = str_find(name, ']') + 1;
+		else if (!n)
+			n = 1;
+		bool is_one = n == 1 && drops_arguments;
+		depth += is_one && name.p[0] == '<';
+		if (!is_tag && !depth)
+			strbuf_adds(&b, str_slice(name, 0, n));
+		depth -= is_one && depth && name.p[0] == '>';
+		name = str_from_offset(name, n);
+	}
+	return strbuf_take(&b, a);
+}
+
+/** Is @wanted the function @own, with @params or without? */
+static bool is_function(struct str wanted, struct str own, struct str params)
+{
+	return str_take(&wanted, own) && (!wanted.n || str_eq(wanted, params));
+}
+
 bool demangle_fits(struct arena *a, struct str wanted, struct str name)
 {
 	static const struct str hidden = {"(anonymous namespace)::", 23};
@@ -170,12 +249,14 @@ bool demangle_fits(struct arena *a, struct str wanted, struct str name)
 	size_t open = find_parameters(name);
 	struct str params = squeeze(a, str_from_offset(name, open), STR(""));
 	struct str own = without_result(str_slice(name, 0, open));
+	if (!str_contains(wanted, STR("[abi:")))
+		own = simplify(a, own, false);
+	struct str bare = squeeze(a, simplify(a, own, true), has_hidden ? STR("") : hidden);
 	own = squeeze(a, own, has_hidden ? STR("") : hidden);
-	struct str short_own = without_arguments(own);
 	wanted = squeeze(a, wanted, STR(""));
+	if (str_eq(wanted, squeeze(a, name, STR("")))) // with the result of an instance
+		return true;
 	str_take(&wanted, STR("::"));
-	struct str rest = str_from_offset(wanted, own.n),
-		   rest2 = str_from_offset(wanted, short_own.n);
-	return (str_has_prefix(wanted, own) && (!rest.n || str_eq(rest, params))) ||
-	       (str_has_prefix(wanted, short_own) && (!rest2.n || str_eq(rest2, params)));
+	return is_function(wanted, own, params) || is_function(wanted, bare, params) ||
+	       is_function(wanted, without_arguments(own), params);
 }

@@ -16,6 +16,22 @@ struct str demangle_symbol(struct arena *a, struct str symbol);
 struct str demangle_written(struct arena *a, struct str symbol);
 /** The same without parameters and result. */
 struct str demangle_name(struct arena *a, struct str symbol);
+/** Code that compilers add to what was written; C++ ABI for Itanium, 5.1.4. */
+enum demangle_kind {
+	DEMANGLE_FUNCTION, /**< what was written, or anything else */
+	DEMANGLE_THUNK, /**< moves `this`, or the result, for the virtual function of another base */
+	DEMANGLE_TLS,	/**< of a thread_local variable */
+};
+enum demangle_kind demangle_kind_of(struct str symbol);
+/**
+ * Are @one and @other variants of a constructor or destructor? Where their numbers are: 0 gives the memory back, too,
+ * and calls 1, which is complete and calls 2, that of a base; what gcc shares between 1 and 2 has number 4. Else 0.
+ */
+size_t demangle_find_variant(struct str one, struct str other);
+/** The function that the thunk called @name is one of. */
+struct str demangle_thunk_of(struct str name);
+/** The same for symbols: `_ZThn16_N1A1fEv` is one of `_ZN1A1fEv`. One that moves the result is one of no symbol. */
+struct str demangle_thunk_symbol(struct arena *a, struct str symbol);
 /** False, at once, for symbols whose name cannot be that of the function @wanted. */
 bool demangle_may_fit(struct str wanted, struct str symbol);
 /**

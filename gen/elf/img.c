@@ -14,8 +14,7 @@
 // Large programs built with -ffunction-sections have some 100,000 sections before they are linked.
 #define MAX_SECTIONS (1u << 20)
 #define MAX_BUILD_ID 64
-// What is read of one file, decompressed, in all; and what libdw may make of its compressed debug
-// sections
+// What is read of one file, decompressed, in all; and what libdw may make of its compressed debug sections
 #define MAX_READ ((uint64_t)448 << 20)
 #define MAX_ODD ((uint64_t)16 << 20)
 #define MAX_UNPACKED ((uint64_t)512 << 20)
@@ -126,10 +125,7 @@ static bool check_table(struct img *img, const char *what, uint64_t off, uint64_
 	return true;
 }
 
-/**
- * The number of sections, checked. Where e_shnum is 0, section 0 has it in its sh_size: gABI, "ELF
- * Header".
- */
+/** The number of sections, checked. Where e_shnum is 0, section 0 has it in its sh_size: gABI, "ELF Header". */
 static bool count_sections(struct img *img, const GElf_Ehdr *h)
 {
 	uint8_t size[8];
@@ -267,7 +263,7 @@ bool img_open(struct arena *a, struct diag *d, const char *path, struct str disp
 /** The beginning of an ELF file: its magic and its class. */
 static bool read_ident(const char *path, char ret[EI_CLASS + 1])
 {
-	return file_start(NULL, path, ret, EI_CLASS + 1).n == EI_CLASS + 1 &&
+	return file_start(path, ret, EI_CLASS + 1).n == EI_CLASS + 1 &&
 	       memcmp(ret, ELFMAG, SELFMAG) == 0;
 }
 
@@ -421,10 +417,7 @@ static bool check_packing(struct img *img, const struct img_section *s, const st
 	return spend(img, s, p->size > (odd ? MAX_ODD : MAX_READ) ? UINT64_MAX : 2 * p->size);
 }
 
-/**
- * By a handle of its own: elf_compress() changes the header that it sees, and elf_end() takes
- * libelf's copy away.
- */
+/** By a handle of its own: elf_compress() changes the header that it sees, and elf_end() takes libelf's copy away. */
 static bool decompress(struct img *img, struct img_section *s, bool gnu)
 {
 	Elf *elf = elf_begin(img->fd, ELF_C_READ, NULL);

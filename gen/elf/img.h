@@ -46,10 +46,7 @@ struct img_section {
 	    size; /**< bytes in the file (of a compressed section: compressed), or in memory for SHT_NOBITS */
 	uint64_t flags; /**< SHF_* */
 	unsigned link;	/**< sh_link */
-	/**
-	 * Contents, decompressed; lives as long as the arena; empty for SHT_NOBITS and until it was
-	 * asked for.
-	 */
+	/** Contents, decompressed; lives as long as the arena; empty for SHT_NOBITS and until it was asked for. */
 	struct str data;
 };
 
@@ -92,13 +89,10 @@ struct img {
  */
 bool img_open(struct arena *a, struct diag *d, const char *path, struct str display_path,
 	      struct img **ret);
-/**
- * The same for an open file, which the image then owns (also after a failure); @path for the
- * record.
- */
+/** The same for an open file, which the image then owns (also after a failure); @path for the record. */
 bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struct str display_path,
 		 struct img **ret);
-/** True when @path is a regular file that starts as ELF files do; says nothing, never waits. */
+/** True when @path is a regular file that starts as ELF files do; prints nothing, never waits. */
 bool img_is_elf(const char *path);
 /**
  * True when @path is an ELF file of class 32. Such a file is read, but bpftrace gets nothing right of
@@ -110,29 +104,20 @@ bool img_is_32bit(const char *path);
 /** Gives back the descriptor and the handles of libdw; NULL is fine. */
 void img_close(struct img *img);
 /**
- * Tells where the file's own file system is seen when that is not ours: @root e.g. "/proc/42/root",
+ * Sets where the file's own file system is seen when that is not ours: @root e.g. "/proc/42/root",
  * and the path of the file below it. Separate debug files are then looked for there first.
  */
 void img_set_root(struct img *img, struct str root, struct str path);
 
-/**
- * False, without a message, when there is no such section; an error is reported when it is there
- * and broken.
- */
+/** False, without a message, when there is no such section; an error is reported when it is there and broken. */
 bool img_find_section(struct img *img, const char *name, struct img_section *ret);
 /** The same without reading the contents: `data` stays empty until img_read_section(). */
 bool img_find_header(struct img *img, const char *name, struct img_section *ret);
-/**
- * Steps through all sections from index *@i (1 at first) on; false after the last one, or when
- * names are broken.
- */
+/** Steps through all sections from index *@i (1 at first) on; false after the last one, or when names are broken. */
 bool img_next_header(struct img *img, unsigned *i, struct img_section *ret);
 /** The header of section @index; false, without a message, when there is none. */
 bool img_header_at(struct img *img, unsigned index, struct img_section *ret);
-/**
- * Fills in s->data; an error when it, or what was read of the file before, is too much to hold in
- * memory.
- */
+/** Fills in s->data; an error when it, or what was read of the file before, is too much to hold in memory. */
 bool img_read_section(struct img *img, struct img_section *s);
 /**
  * False, with a warning the first time, when the compressed sections are too large to be

@@ -82,7 +82,7 @@ static void walk_gnu_debugdata(struct img *img, struct walk *w)
 	    !debuginfo_open_module(img, &di))
 		return;
 	int n = debuginfo_count_symbols(di);
-	// libdwfl says nothing of symbols that it cannot unpack: those of .dynsym are then all.
+	// libdwfl does not report symbols that it cannot unpack: then those of .dynsym are all.
 	size_t entry = img->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint64_t n_dynamic = img_find_header(img, ".dynsym", &s) ? s.size / entry : 0;
 	if ((n < 0 || (uint64_t)n <= n_dynamic) && !di->reported_unread) {

@@ -7,7 +7,7 @@
 struct img_symbol {
 	struct str name;     /**< without the @VERSION that linkers add */
 	uint64_t addr, size; /**< link-time address; bytes */
-	bool is_local;	     /**< to its file, as far as the linker tells */
+	bool is_local;	     /**< to its file, as far as the linker records it */
 	bool is_ifunc;	     /**< the loader calls it to get the function */
 	bool is_undefined;   /**< another file's; only IMG_ANY has them */
 };
@@ -43,7 +43,7 @@ bool img_is_local(struct img *img, uint64_t addr);
 /** Is there a symbol @name, be it defined in another file; @undefined: that one only? */
 bool img_has_symbol(struct img *img, struct str name, bool undefined);
 
-/** Is @addr in a function or variable that a symbol tells of? @own: a symbol of @img itself. */
+/** Does a symbol cover @addr, in a function or variable? @own: a symbol of @img itself. */
 bool img_covers(struct img *img, uint64_t addr, bool own);
 
 #endif

@@ -1,25 +1,27 @@
-// Arguments of probes by name and by number, and what a function returns.
+// Arguments of probes by name and by number, and return values.
+#include <inttypes.h>
+
 #include "bind/argread.h"
 #include "bind/namedarg.h"
 #include "bind/namedvar.h"
 #include "emit/emit_priv.h"
 #include "lang/vocabulary.h"
-#include "sema/argument.h"
+#include "sema/arg_fact.h"
 #include "sema/exprtype.h"
 #include "sema/result.h"
 #include "sema/targettype.h"
 #include "dialect/dialect.h"
 
 /**
- * What must stand before argN: bpftrace before 0.24 takes every one for an unsigned 64-bit number,
- * `arg2 < 0` is never true. From 0.24 on it takes it for a signed one. Where sites disagree it has
- * the value with the sign of each.
+ * The cast that argN needs: to bpftrace before 0.24 each is an unsigned 64-bit number, so that
+ * `arg2 < 0` is never true; from 0.24 on, a signed one. Where sites disagree, the value has been extended by
+ * the sign of each.
  */
 static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned, unsigned *bits)
 {
 	const struct bind *b = e->b;
 	unsigned size;
-	enum sign sign = argument_sign(b, e->clause, i, &size);
+	enum sign sign = arg_fact_sign(b, e->clause, i, &size);
 	if (dialect_has_signed_args(b->given->version))
 		return is_kept_unsigned && sign == SIGN_UNSIGNED && size == 8 ? "(uint64)" : "";
 	if (sign != SIGN_SIGNED)
@@ -30,13 +32,13 @@ static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned
 	return arena_printf(b->arena, "(int64)(int%u)", *bits);
 }
 
-/** @text behind a cast to the type of a pointer, or (empty) behind @cast. */
+/** @text with a cast to @pointer or, if that is empty, with @cast. */
 static struct text *read_as(struct emitter *e, const struct node *n, struct str pointer,
 			    const char *cast, struct str text)
 {
-	struct text *t =
-	    pointer.n ? made(e, n, "((%t)%t)", pointer, text) : made(e, n, "%s%t", cast, text);
-	t->held = str_eqz(str_from(cast), "(uint64)") ? HELD_UNSIGNED : HELD_OPEN;
+	struct text *t = pointer.n ? text_format(e, n, "((%t)%t)", pointer, text)
+				   : text_format(e, n, "%s%t", cast, text);
+	t->repr = str_eqz(str_from(cast), "(uint64)") ? REPR_UNSIGNED : REPR_UNKNOWN;
 	return t;
 }
 
@@ -46,7 +48,33 @@ static const char *sized_cast(struct emitter *e, const struct ctype *t)
 	return arena_printf(e->arena, "(%sint64)(%sint%u)", sign, sign, (unsigned)t->size * 8);
 }
 
-const struct text *argument_numbered(struct emitter *e, const struct node *n, enum want want)
+/** A register of a call, as its type @t. */
+static struct text *read_register(struct emitter *e, const struct node *n, const struct ctype *t,
+				  struct str word)
+{
+	if (t->is_signed || !dialect_searches_casts(e->b->given->version))
+		return text_format(e, n, "%s%t", sized_cast(e, t), word);
+	const char *mask = arena_printf(e->arena, "%" PRIx64, UINT64_MAX >> (64 - t->size * 8));
+	return t->size == 8 ? text_format(e, n, "%t", word)
+			    : text_format(e, n, "(%t & 0x%s)", word, mask);
+}
+
+struct str arg_emit_word(struct emitter *e, const struct node *n, struct str word)
+{
+	struct loop *loop = e->loop;
+	struct str *name = loop ? map_get(&loop->words, word) : NULL;
+	if (!loop)
+		return word;
+	if (!name) {
+		name = arena_new(e->arena, struct str);
+		*name = emit_new_variable(e, str_printf(e->arena, "$" STR_FMT, STR_ARG(word)));
+		map_put(e->arena, &loop->words, word, name);
+		text_add(e->arena, loop->before, text_format(e, n, "%t = %t; ", *name, word));
+	}
+	return *name;
+}
+
+const struct text *arg_emit_numbered(struct emitter *e, const struct node *n, enum want want)
 {
 	const struct attach_clause *c = e->clause;
 	unsigned i;
@@ -56,26 +84,27 @@ const struct text *argument_numbered(struct emitter *e, const struct node *n, en
 	unsigned bits = 0;
 	const char *cast = arg_cast(e, i, want == WANT_SIGN, &bits);
 	if (text.n)
-		return made(e, n, "%t", text);
+		return text_format(e, n, "%t", text);
 	if (!*cast)
 		return NULL;
-	struct text *t = read_as(e, n, STR(""), cast, n->name->text);
+	struct text *t = read_as(e, n, STR(""), cast, arg_emit_word(e, n, n->name->text));
 	t->bits = bits;
 	return t;
 }
 
-const struct text *argument_retval(struct emitter *e, const struct node *n)
+const struct text *arg_emit_retval(struct emitter *e, const struct node *n)
 {
 	const struct ctype *t = ctype_strip(n->expr->type);
 	struct str pointer = types_pointer(e, n->expr->type);
+	struct str word = arg_emit_word(e, n, STR("retval"));
 	if (t->kind == CTYPE_POINTER && pointer.n)
-		return made(e, n, "((%t)retval)", pointer);
+		return text_format(e, n, "((%t)%t)", pointer, word);
 	if (ctype_is_number(t) && t->size < 8)
-		return made(e, n, "%sretval", sized_cast(e, t));
-	return ctype_is_number(t) && t->is_signed ? made(e, n, "(int64)retval") : NULL;
+		return read_register(e, n, t, word);
+	return ctype_is_number(t) && t->is_signed ? text_format(e, n, "(int64)%t", word) : NULL;
 }
 
-/** vars.NAME, that is no struct or array. */
+/** vars.NAME, unless it is a struct or array. */
 static const struct text *emit_variable(struct emitter *e, const struct node *n,
 					const struct namedvar *v, enum want want)
 {
@@ -87,13 +116,13 @@ static const struct text *emit_variable(struct emitter *e, const struct node *n,
 	return read_as(e, n, pointer, cast, v->text);
 }
 
-const struct text *argument_address(struct emitter *e, const struct node *n)
+const struct text *arg_emit_address(struct emitter *e, const struct node *n)
 {
 	const struct namedvar *v = namedvar_find(e->clause, n);
-	return v ? made(e, n, "%t", v->text) : NULL;
+	return v ? text_format(e, n, "%t", v->text) : NULL;
 }
 
-const struct text *argument_named(struct emitter *e, const struct node *n, enum want want)
+const struct text *arg_emit_named(struct emitter *e, const struct node *n, enum want want)
 {
 	unsigned i;
 	const struct probearg *arg = n->kind == NODE_MEMBER && node_is(n->child, NODE_NAME, "args")
@@ -115,8 +144,11 @@ const struct text *argument_named(struct emitter *e, const struct node *n, enum 
 				want == WANT_SIGN ||
 				    (t && t->kind == CTYPE_INT && !t->is_signed && t->size == 8),
 				&bits);
+	bool is_register = !text.n && *cast && e->clause->params;
 	if (!text.n)
-		text = str_printf(e->arena, "arg%u", i);
+		text = arg_emit_word(e, n, str_printf(e->arena, "arg%u", i));
+	if (is_register)
+		return read_register(e, n, t, text);
 	struct text *named = read_as(e, n, pointer, cast, text);
 	named->bits = bits;
 	return named;

@@ -1,4 +1,4 @@
-// Clauses: which are written as one, what their predicates ask, and what BEGIN and END get.
+// Clauses: which are written as one, their predicates, and what is added to BEGIN and END.
 #include "bind/filter.h"
 #include "sema/table.h"
 #include "check/check.h"
@@ -14,12 +14,12 @@
 struct program_writer {
 	struct emitter e;
 	written_clauses clauses;
-	const struct written *begin, *end; /**< the clauses that only are BEGIN and END; or NULL */
-	/** `BEGIN, END { }`: those are taken out of it, to be clauses of their own. */
+	const struct written *begin, *end; /**< the clauses of BEGIN and END alone; or NULL */
+	/** `BEGIN, END { }`: both become clauses of their own. */
 	const struct written *listed_begin, *listed_end;
 };
 
-// --- what BEGIN and END get ---
+// --- additions to BEGIN and END ---
 
 void clause_add_begin(struct emitter *e, struct str statements)
 {
@@ -33,7 +33,7 @@ void clause_add_end(struct emitter *e, struct str statements)
 			    STR_ARG(str_trim(statements)));
 }
 
-/** The first clause that is BEGIN (or END) and is written; @is_listed: it may have that in a list. NULL: there is none. */
+/** The first clause written for BEGIN (or END); @is_listed: also one that has it in a list. NULL: there is none. */
 static const struct written *find_clause(const struct program_writer *p, enum provider_when when,
 					 bool is_listed)
 {
@@ -56,6 +56,16 @@ static size_t count_variables(const struct bind *b, const struct script_clause *
 	return n;
 }
 
+/**
+ * Else it may be a pointer: a predicate may be one, but up to 0.17 neither a condition of if() nor an
+ * operand of &&, which it becomes.
+ */
+static bool is_number(const struct node *n)
+{
+	const struct ctype *t = n->expr ? ctype_strip(n->expr->type) : NULL;
+	return n->expr && n->expr->kind == EXPR_NUMBER && (!t || t->kind != CTYPE_POINTER);
+}
+
 static void write_clause(struct program_writer *p, struct written *w)
 {
 	struct emitter *e = &p->e;
@@ -71,28 +81,32 @@ static void write_clause(struct program_writer *p, struct written *w)
 	e->in_body = false;
 	bind_lookup_from(e->b, e->i);
 	strings_find(e->b, c, &e->beside);
+	since_find(e, c);
 	if (n->kind != NODE_CLAUSE) {
-		w->all = emit_written(e, n, emit_children(e, n, NULL));
+		w->all = emit_with_children(e, n, emit_children(e, n, NULL));
 		return;
 	}
 	e->n_variables = count_variables(e->b, c);
 	if (predicate && predicate->child) {
-		w->condition = emit(e, predicate->child, WANT_VALUE);
-		w->predicate = emit_written(e, predicate, &w->condition);
+		const struct text *t = emit(e, predicate->child, WANT_VALUE);
+		w->predicate = emit_with_children(e, predicate, &t);
+		w->condition = is_number(predicate->child)
+				   ? t
+				   : text_format(e, predicate->child, "(uint64)%c", t);
 	} else if (predicate) {
 		struct text *t = text_new(e->arena, predicate->first->next, true);
-		w->predicate = emit_whole(e, predicate);
+		w->predicate = emit_verbatim(e, predicate);
 		emit_until(e, t, predicate->first->next, predicate->last);
 		w->condition = t->pieces ? t : NULL;
 	}
 	e->in_body = c->attach.n > 0;
 	w->statements = emit_children(e, n->last_child, NULL);
-	w->block = emit_written(e, n->last_child, w->statements);
+	w->block = emit_with_children(e, n->last_child, w->statements);
 }
 
 // --- blocks of several ---
 
-/** Where text of ours stands that is put beside @t: no line or comment of the template is before it. */
+/** The place of generated text beside @t: @t without the line and comments before it. */
 static const struct token *beside(struct emitter *e, const struct token *t)
 {
 	struct token *at = arena_new(e->arena, struct token);
@@ -124,7 +138,7 @@ static void add_if(struct emitter *e, struct text *to, const struct written *w)
 			      : text_make(e->arena, at, "if (1) %n", w->block));
 }
 
-/** What stands between the braces of @w. */
+/** Adds the statements of @w. */
 static void add_inside(struct emitter *e, struct text *to, const struct written *w)
 {
 	const struct node *block = w->clause->node->last_child;
@@ -138,10 +152,7 @@ static void add_inside(struct emitter *e, struct text *to, const struct written 
 	emit_until(e, to, from, block->last);
 }
 
-/**
- * The last statement of a block may do without its semicolon; no other may, nor has one more than
- * it needs.
- */
+/** Adds the semicolon that the last statement of a block may lack, and no second one. */
 static void end_statement(struct emitter *e, struct text *to, const struct written *w)
 {
 	const struct node *block = w->clause->node->last_child;
@@ -150,7 +161,7 @@ static void end_statement(struct emitter *e, struct text *to, const struct writt
 	for (const struct node *c = block->child; c && c->next; c = c->next)
 		t++;
 	struct str text = last ? text_str(e->arena, *t) : STR("");
-	// An assignment, of which 0.27 has some that end in a brace.
+	// In 0.27 an assignment may end in a brace.
 	bool is_set = value && (last->kind == NODE_LET || value->kind == NODE_ASSIGN);
 	if (text.n && !str_has_suffix(text, STR(";")) &&
 	    (is_set || !str_has_suffix(text, STR("}"))))
@@ -169,7 +180,7 @@ static const struct text *write_block(struct emitter *e, const struct written *w
 		end = STR("");
 	}
 	struct text *t = text_new(e->arena, block->first, true);
-	t->has_lines = true;
+	t->is_multiline = true;
 	text_add_tokens(e->arena, t, block->first, block->first, NULL);
 	add_statements(e, t, block, first);
 	if (w->condition)
@@ -187,7 +198,7 @@ static const struct text *write_block(struct emitter *e, const struct written *w
 
 // --- whole clauses ---
 
-/** @w with its attach points, or (in their place) those of @attach. */
+/** @w with its attach points, or those of @attach. */
 static const struct text *write_whole(struct emitter *e, const struct written *w,
 				      const struct text *block, const struct text *predicate,
 				      struct str attach)
@@ -196,14 +207,15 @@ static const struct text *write_whole(struct emitter *e, const struct written *w
 	const struct node *n = c->node;
 	size_t k = 0;
 	const char *tail = "";
-	const struct text *none = made(e, n, "");
+	const struct text *none = text_format(e, n, "");
 	if (w->test && predicate && w->condition)
 		predicate = text_make(e->arena, script_predicate(c)->first, "/ %s && (%n)/",
 				      w->test, w->condition);
 	else if (w->test)
 		tail = arena_printf(e->arena, " /%s/", w->test);
 	if (attach.n)
-		return made(e, n, "%t%s %n %n", attach, tail, predicate ? predicate : none, block);
+		return text_format(e, n, "%t%s %n %n", attach, tail, predicate ? predicate : none,
+				   block);
 	const struct text **children =
 	    arena_array(e->arena, const struct text *, node_count(n) + 1);
 	for (const struct node *a = n->child; a; a = a->next, k++) {
@@ -212,15 +224,15 @@ static const struct text *write_whole(struct emitter *e, const struct written *w
 		} else if (!a->next) {
 			children[k] = block;
 		} else {
-			children[k] = emit_whole(e, a);
+			children[k] = emit_verbatim(e, a);
 			if (a == c->attach.v[c->attach.n - 1].node && *tail)
-				children[k] = made(e, a, "%n%s", children[k], tail);
+				children[k] = text_format(e, a, "%n%s", children[k], tail);
 		}
 	}
-	return emit_written(e, n, children);
+	return emit_with_children(e, n, children);
 }
 
-/** The attach points of a list that are not taken out of it; false where all of them stay. */
+/** The attach points of a list that stay in it; false if all of them do. */
 static bool find_rest(const struct program_writer *p, const struct script_clause *c,
 		      struct str *ret)
 {
@@ -237,7 +249,7 @@ static bool find_rest(const struct program_writer *p, const struct script_clause
 	return rest.n < points.n;
 }
 
-static const struct text *write(struct program_writer *p, const struct written *w)
+static const struct text *write_variants(struct program_writer *p, const struct written *w)
 {
 	static const struct text nothing;
 	struct str rest = STR("");
@@ -259,32 +271,59 @@ static const struct text *write(struct program_writer *p, const struct written *
 			      : text_new(e->arena, c->node->first, false);
 	if (!w->splits.n)
 		return write_whole(e, w, block, predicate, STR(""));
-	// Once for each attach point that another clause is for alone, and once for the rest.
+	// Once for each attach point that has a clause of its own elsewhere, and once for the rest.
 	vec_each(const struct str, points, &w->splits) {
 		const struct text *one = write_whole(e, w, block, predicate, *points);
-		all = all ? made(e, c->node, "%n %n", all, one) : one;
+		all = all ? text_format(e, c->node, "%n %n", all, one) : one;
 	}
 	return all;
 }
 
 // --- the program ---
 
-/** Events count while the caller's gate is open (record/shape.h). */
-static void find_gate(const struct bind *b)
+/** When: of the provider of one of the attach points. */
+static bool has_when(const struct script_clause *c, enum provider_when when)
 {
-	if (!b->given->shapes || !b->given->shapes->can_gate || !b->found.has_gate)
-		return;
-	b->given->shapes->has_gate = true;
-	b->made->gate = arena_printf(b->arena, "%s > %d", b->given->shapes->gate, GATE_CLOSED);
+	return vec_any(const struct script_attach, at, &c->attach, at->provider->when == when);
 }
 
-/** What must hold in each clause: it is the target's event, and the gate is open. */
+/**
+ * Adds the gate (record/shape.h): #pragma gate opens it for all probes at once, and of any program btgen closes it
+ * before bpftrace detaches. A clause of the end, too, would not run any more.
+ */
+static void add_gate(struct emitter *e)
+{
+	const struct bind *b = e->b;
+	struct shapes *shapes = b->given->shapes;
+	bool has_events = false, can_close = true;
+	if (!shapes || !shapes->can_gate)
+		return;
+	vec_each(struct script_clause *const, c, &b->found.script.clauses) {
+		bool has_event = script_has_event(*c);
+		has_events |= has_event;
+		can_close &= !has_when(*c, WHEN_END) || (!has_event && !has_when(*c, WHEN_TIMER));
+	}
+	shapes->has_gate = b->found.has_gate || (has_events && can_close);
+}
+
+/** What lets an event of @c count; NULL: nothing is asked. */
+static const char *gate_test(const struct bind *b, const struct script_clause *c)
+{
+	bool has_event = script_has_event(c);
+	if (!b->given->shapes || !b->given->shapes->has_gate ||
+	    (!has_event && !has_when(c, WHEN_TIMER)))
+		return NULL;
+	return arena_printf(b->arena, "%s %s %d", b->given->shapes->gate,
+			    has_event && b->found.has_gate ? ">" : "!=", GATE_CLOSED);
+}
+
+/** The test of each clause: the event is the target's, and the gate is open. */
 static bool find_tests(struct program_writer *p)
 {
 	const struct bind *b = p->e.b;
 	bool good = true, has_filter = false, asks;
 	vec_each(struct written, w, &p->clauses) {
-		const char *gate = script_has_event(w->clause) ? b->made->gate : NULL;
+		const char *gate = gate_test(b, w->clause);
 		if (w->is_part)
 			continue;
 		good &= filter_find(b, b->found.clauses[w - p->clauses.v], &asks);
@@ -304,24 +343,24 @@ static void find_maps(struct emitter *e)
 	for (struct map_entry *m = NULL; (m = map_next(&b->found.uses.maps, m));)
 		for (const struct use *u = uses_of_map(&b->found.uses, m->key); u; u = u->next)
 			if (u->value && strings_is_read(u->value))
-				map_add(e->arena, &e->holders, m->key);
+				map_add(e->arena, &e->string_maps, m->key);
 }
 
 /** For readers tables are on lines of their own. */
-static bool has_lines(const struct emitter *e)
+static bool puts_tables_on_lines(const struct emitter *e)
 {
 	return !e->makes_records && str_find(e->begin, '\n') < e->begin.n;
 }
 
-/** A BEGIN or END that the script has not by itself; @list: the clause that has it in a list, or NULL. */
+/** A generated BEGIN or END; @list: the clause that has it in a list, or NULL. */
 static const struct text *write_made(struct emitter *e, bool is_end, const struct written *list)
 {
 	struct text *t = text_new(e->arena, beside(e, NULL), false);
-	struct text *own = made(e, e->b->found.script.program, " ");
-	bool is_many = !is_end && has_lines(e);
+	struct text *own = text_format(e, e->b->found.script.program, " ");
+	bool is_many = !is_end && puts_tables_on_lines(e);
 	bool is_first = !is_end || (list && join_early_end(list->clause));
-	const struct text *added = made(e, e->b->found.script.program, is_many ? "\n\t%t" : " %t",
-					is_end ? e->end : e->begin);
+	const struct text *added = text_format(
+	    e, e->b->found.script.program, is_many ? "\n\t%t" : " %t", is_end ? e->end : e->begin);
 	if (list)
 		add_if(e, own, list);
 	text_add_words(e->arena, t, is_end ? STR("END {") : STR("BEGIN {"));
@@ -333,15 +372,15 @@ static const struct text *write_made(struct emitter *e, bool is_end, const struc
 }
 
 /**
- * The first clause, behind a BEGIN that the script has not, which is before all others: bpftrace 0.23
- * wants to know a map's type before it is part of a key.
+ * Adds the first clause, after a generated BEGIN: bpftrace 0.23 must know a map's type before the map is
+ * part of a key.
  */
-static void add_behind_begin(struct program_writer *p, struct text *to, const struct node *clause,
-			     const struct text *t)
+static void add_after_begin(struct program_writer *p, struct text *to, const struct node *clause,
+			    const struct text *t)
 {
 	struct token lead = *clause->first;
 	text_add_at(p->e.arena, to, write_made(&p->e, false, p->listed_begin), &lead);
-	if (!lead.before.n && !has_lines(&p->e))
+	if (!lead.before.n && !puts_tables_on_lines(&p->e))
 		lead.before = STR(" ");
 	text_add_at(p->e.arena, to, t, &lead);
 }
@@ -367,14 +406,14 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 		emit_until(e, t, from, c->first);
 		from = c->last->next;
 		if (w == last || w->clause->node != c) {
-			text_add(e->arena, t, emit_whole(e, c));
+			text_add(e->arena, t, emit_verbatim(e, c));
 			continue;
 		}
-		const struct text *one = write(p, w);
+		const struct text *one = write_variants(p, w);
 		if (w++ == p->clauses.v && family.n)
-			one = made(e, c, "%t %n", family, one);
+			one = text_format(e, c, "%t %n", family, one);
 		if (makes_begin && c->kind == NODE_CLAUSE && one->pieces) {
-			add_behind_begin(p, t, c, one);
+			add_after_begin(p, t, c, one);
 			makes_begin = false;
 		} else {
 			text_add(e->arena, t, one);
@@ -389,34 +428,24 @@ static const struct text *write_program(struct program_writer *p, struct str fam
 	return t;
 }
 
-/** The strings of the program are as long as fits. */
-static bool find_string_limit(const struct emitter *e)
-{
-	const struct bind *b = e->b;
-	b->made->max_strlen = strings_limit(b, e->most_strings);
-	if (b->given->shapes && b->made->printed_strlen < b->made->max_strlen)
-		b->made->max_strlen = b->made->printed_strlen;
-	return check_strings(b);
-}
-
 struct sink {
 	struct program_sink to;
-	bool is_behind; /**< definitions: on a line of its own */
+	bool is_after_definitions; /**< the next token starts a line */
 };
 
 static void put_token(void *ctx, const struct token *t, const struct token *of)
 {
 	struct sink *s = ctx;
 	struct token copy = *t;
-	copy.bol |= s->is_behind;
-	s->is_behind = false;
+	copy.bol |= s->is_after_definitions;
+	s->is_after_definitions = false;
 	program_put(&s->to, &copy, of);
 }
 
-/** Definitions, and what stands below them. */
-static bool print(struct emitter *e, const struct text *t)
+/** Prints the definitions and the program. */
+static bool print_program(struct emitter *e, const struct text *t)
 {
-	struct sink s = {.is_behind = false};
+	struct sink s = {.is_after_definitions = false};
 	struct token *before = NULL;
 	tables_define(e, &before);
 	if (!types_define(e, &before))
@@ -426,7 +455,7 @@ static bool print(struct emitter *e, const struct text *t)
 	program_begin(&s.to, e->b->made->program, e->b->given->main);
 	for (; before; before = before->next) {
 		program_put(&s.to, before, before);
-		s.is_behind = true;
+		s.is_after_definitions = true;
 	}
 	text_print(t, put_token, &s);
 	program_end(&s.to, NULL);
@@ -435,13 +464,14 @@ static bool print(struct emitter *e, const struct text *t)
 
 bool emit_program(const struct bind *b)
 {
-	struct program_writer p = {.e = {.b = b,
-					 .arena = b->arena,
-					 .makes_records = b->given->shapes && !b->given->is_own}};
+	struct program_writer p = {
+	    .e = {.b = b,
+		  .arena = b->arena,
+		  .makes_records = b->given->shapes && !b->given->is_generated}};
 	struct emitter *e = &p.e;
 	struct str family = STR(""), begin, end;
 	bool good = true;
-	find_gate(b);
+	add_gate(e);
 	types_begin(e);
 	e->variables = join_variables(b);
 	if (!join_find(b, &e->variables, &p.clauses))
@@ -457,7 +487,7 @@ bool emit_program(const struct bind *b)
 	if (!good || !tables_add(e))
 		return false;
 	record_begin(e);
-	if (b->made->gate)
+	if (b->given->shapes && b->given->shapes->has_gate)
 		clause_add_begin(e,
 				 str_printf(b->arena, "%s = (uint64)0;", b->given->shapes->gate));
 	if (!find_tests(&p))
@@ -469,10 +499,14 @@ bool emit_program(const struct bind *b)
 		clause_add_begin(e, begin);
 		clause_add_end(e, end);
 	}
-	if (!find_string_limit(e))
+	// The strings of the program are as long as fits.
+	b->made->max_strlen = strings_limit(b, e->most_strings);
+	if (b->given->shapes && b->made->printed_strlen < b->made->max_strlen)
+		b->made->max_strlen = b->made->printed_strlen;
+	if (!check_strings(b))
 		return false;
 	b->made->needs_kernel_types = types_need_kernel(e);
-	return print(e, write_program(&p, family));
+	return print_program(e, write_program(&p, family));
 }
 
 struct str emit_new_variable(struct emitter *e, struct str name)

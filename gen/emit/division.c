@@ -3,8 +3,8 @@
  *
  * bpftrace computes all three unsigned, whatever it knows of its operands: -700 / 7 is
  * 2635249153387078702 in every version. Where an operand is known to be signed (sema/exprtype.h),
- * it becomes what C makes of it, in unsigned arithmetic. A choice (`X < 0 ? ... : ...`) would be
- * plainer, but bpftrace 0.23 dies of one when X is behind a map.
+ * it is computed as in C, with unsigned arithmetic. A choice (`X < 0 ? ... : ...`) would be
+ * plainer, but bpftrace 0.23 dies of one when X is read from a map.
  *
  *	X / 7	(int64)((int64)((uint64)(X + (int64)((uint64)X >> 63) * 6 + (int64)0x7fffffffffffffff) / 7) - 1317624576693539401)
  *	X >> 3	(int64)((int64)(((uint64)X ^ 0x8000000000000000) >> 3) - 1152921504606846976)
@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 
-/** A number that all versions read alike: not 1e6, nor 010. */
+/** A literal that all versions read alike: not 1e6, not 010. */
 static bool read_number(const struct text *n, uint64_t *ret)
 {
 	const struct piece *p = n->is_number ? n->pieces : NULL;
@@ -32,8 +32,8 @@ static struct text *sign_of(struct arena *a, const struct text *value)
 
 /**
  * By a positive constant: negative values are moved up by a multiple of it, so that none is
- * negative, and by one less than it, because C rounds to 0. Were the sign read in another moment
- * than the value, it would be off by one at most.
+ * negative, and by one less than it, because C rounds towards 0. If the sign is read at another moment
+ * than the value, the result is off by one at most.
  */
 static struct text *by_constant(struct arena *a, const struct text *value, char op, uint64_t by)
 {
@@ -49,19 +49,19 @@ static struct text *by_constant(struct arena *a, const struct text *value, char 
 			 by - 1);
 }
 
-/** 1 or -1; with @value times it nothing is negative. */
+/** 1 or -1: @value times it is not negative. */
 static struct text *unit_of(struct arena *a, const struct text *value)
 {
 	return text_make(a, value->at, "(1 | -%n)", sign_of(a, value));
 }
 
-/** Without a sign beside what has none: 0.27 warns of another pair. Numbers go with both. */
+/** A divisor cast to unsigned, for 0.27 warns of mixed signs. A literal has none. */
 static struct text *without_sign(struct arena *a, const struct text *by)
 {
 	return text_make(a, by->at, by->is_number ? "%n" : "(uint64)%n", by);
 }
 
-/** By anything: of the magnitudes, and then with the sign. */
+/** By anything: divide the magnitudes, then apply the sign. */
 static struct text *by_any(struct arena *a, const struct division *q)
 {
 	const struct text *value = q->value, *by = without_sign(a, q->by);

@@ -1,11 +1,10 @@
 /**
  * emit - the one place where a program is written.
  *
- * The tree of the template and what is known of it (n->expr, found.clauses) are read; what comes out are
- * tokens for text/program.h. Each node is written once, by its kind, by what is known of it, by what
- * its parent wants of it, and by what this bpftrace gets wrong (dialect/dialect.h): see emit_priv.h. For a
- * program that is run (given->shapes) what it prints becomes records; else it is one for bpftrace alone, which
- * has tables of names.
+ * It reads the tree of the template and its facts (n->expr, found.clauses), and makes tokens for
+ * text/program.h. Each node is written once: its kind, its facts, what its parent wants of it and the
+ * defects of this bpftrace (dialect/dialect.h) decide how. See emit_priv.h. In a program that is run
+ * (given->shapes) calls that print become records; a program for bpftrace alone has tables of names.
  *
  *	made.program = &program;
  *	if (emit_program(b)) ...
@@ -16,9 +15,18 @@
 #include "bind/bind.h"
 
 /**
- * To be called behind exprtype_find() and targettype_begin(). Fills what b has of the program: its text, shapes,
- * map_shapes, enum_tables, max_strlen and the like. False after an error.
+ * Call after exprtype_find() and targettype_begin(). Fills in b->made: the program, shapes, map_shapes,
+ * enum_tables, max_strlen and the like. False after an error.
  */
 bool emit_program(const struct bind *b);
+
+// At a function's first instruction: where that is, and where the function returns to.
+#ifdef __x86_64__
+#define EMIT_PLACE "reg(\"ip\")"
+#define EMIT_CALLER "*(uint64 *)reg(\"sp\")"
+#else
+#define EMIT_PLACE "reg(\"pc\")"
+#define EMIT_CALLER "reg(\"r30\")"
+#endif
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "lang/print.h"
 #include "lang/vocabulary.h"
-#include "sema/argument.h"
+#include "sema/arg_fact.h"
 #include "sema/exprtype.h"
 #include "sema/enumname.h"
 #include "sema/table.h"
@@ -13,8 +13,8 @@
 
 // --- literals ---
 
-/** The byte behind a backslash, \n, \x41, \101, as all versions read it; 0 for none. */
-static unsigned take_escape(struct str text, size_t *at)
+/** The byte of an escape, \n, \x41, \101, if all versions read it alike; 0 if not. */
+static unsigned read_escape(struct str text, size_t *at)
 {
 	struct str rest = str_from_offset(text, *at);
 	unsigned value = 0;
@@ -33,7 +33,7 @@ bool printfield_literal(struct arena *a, struct str text, bool is_format, struct
 		if (is_format && c == '%' && i < text.n && text.p[i] == '%')
 			i++;
 		if (c == '\\') {
-			c = (char)take_escape(text, &i);
+			c = (char)read_escape(text, &i);
 			good &= c != 0;
 		}
 		strbuf_addc(&out, c);
@@ -55,7 +55,7 @@ void printfield_convert(struct str format, const struct conversion *c, const str
 	f->as.how = str_slice(all, 0, n);
 	f->as.letter = c->letter;
 	f->as.bits = str_eqz(length, "hh") ? 8 : str_eqz(length, "h") ? 16 : length.n ? 64 : 32;
-	// What has more than 32 bits is shown whole, as the program knows it.
+	// bpftrace prints 32 bits of it; show all that the program has.
 	if (!length.n &&
 	    ((e && expr_prints_wide(e, c->letter)) || c->letter == 'p' || c->letter == 's'))
 		f->as.bits = 64;
@@ -72,14 +72,7 @@ void printfield_convert(struct str format, const struct conversion *c, const str
 
 // --- names of fields ---
 
-/** What a call reads or names: str(x) and enum_name(T, x) are x; NULL: it is something of its own. */
-static struct node *subject_of(const struct node *call)
-{
-	enum word_shows shows = vocabulary_word(node_text(call))->shows;
-	return shows == SHOWS_FIRST ? call->child : shows == SHOWS_LAST ? call->last_child : NULL;
-}
-
-static struct str name_of(struct printing *g, struct node *n)
+static struct str field_name(struct printing *g, struct node *n)
 {
 	struct node *subject = NULL;
 	n = node_ungrouped(n);
@@ -89,16 +82,16 @@ static struct str name_of(struct printing *g, struct node *n)
 		return str_from_offset(n->name->text, 1);
 	if (n->kind == NODE_MAP)
 		return n->name ? n->name->text : STR("@");
-	if (n->kind == NODE_CAST)
+	enum word_shows shows =
+	    n->kind == NODE_CALL ? vocabulary_word(node_text(n))->shows : SHOWS_NONE;
+	if (n->kind == NODE_CAST || shows == SHOWS_LAST)
 		subject = n->last_child;
-	else if (n->kind == NODE_INDEX || node_is(n, NODE_UNARY, "*"))
+	else if (n->kind == NODE_INDEX || node_is(n, NODE_UNARY, "*") || shows == SHOWS_FIRST)
 		subject = n->child;
-	else if (n->kind == NODE_CALL)
-		subject = subject_of(n);
 	if (subject)
-		return name_of(g, subject);
+		return field_name(g, subject);
 	if (n->kind == NODE_NAME && n->expr && g->e->b->given->shapes->has_head) {
-		const struct probearg *arg = argument_of(g->e->b, n->expr);
+		const struct probearg *arg = arg_fact_of(g->e->b, n->expr);
 		if (arg && arg->has_name)
 			return arg->name;
 	}
@@ -109,10 +102,10 @@ static struct str name_of(struct printing *g, struct node *n)
 
 static bool is_usym(const struct printing *g, const struct node *n)
 {
-	return naming_is_usym(g->e->b, g->e->i, n);
+	return enumname_is_usym(g->e->b, g->e->i, n);
 }
 
-/** The enum whose name an expression stands for, and the number in *ret_value; NULL for none. */
+/** The enum whose names an expression is printed with, and the number in *ret_value; NULL: none. */
 static const struct enumtab *names_of(struct printing *g, struct node *n, struct node **ret_value)
 {
 	const struct enumtab *names;
@@ -123,7 +116,7 @@ static const struct enumtab *names_of(struct printing *g, struct node *n, struct
 		return names;
 	if (n->kind != NODE_CAST)
 		*ret_value = n;
-	return enumtab_of(g->arena, argument_shown_enum(g->e->b, n->expr));
+	return enumtab_of(g->arena, arg_fact_enum(g->e->b, n->expr));
 }
 
 /** An int that holds an unsigned enum is shown as an int where it has no name. */
@@ -144,10 +137,10 @@ static bool has_known_sign(const struct expr *e)
 	return e->sign != SIGN_OTHER && e->sign != SIGN_MIXED;
 }
 
-/** true, false, or what is one of them to bpftrace from 0.24 on. */
-static bool is_truth(const struct node *n)
+/** true, false, or an operator whose result is bool from 0.24 on. */
+static bool is_bool(const struct node *n)
 {
-	return n->expr && n->expr->is_truth;
+	return n->expr && n->expr->is_bool;
 }
 
 // --- values ---
@@ -159,7 +152,7 @@ static void add_number(struct printing *g, struct node *n)
 
 static bool is_choice(struct printing *g, struct node *n);
 
-/** What bpftrace need not print: a name, a literal, or a choice with one of them. */
+/** Need bpftrace not print it? A name, a literal, or a choice with one of them. */
 static bool is_light(struct printing *g, struct node *n)
 {
 	struct node *value;
@@ -168,17 +161,17 @@ static bool is_light(struct printing *g, struct node *n)
 }
 
 /**
- * `c ? x : y` that travels as the condition and both values. Versions before 0.24 cannot choose
- * among strings of different lengths.
+ * Is it a `c ? x : y` of which the condition and both values are printed? Versions before 0.24 cannot
+ * choose between strings of different lengths.
  */
 static bool is_choice(struct printing *g, struct node *n)
 {
 	struct node *yes = n->kind == NODE_TERNARY ? n->child->next : NULL;
 	bool is_one = yes && yes->next && (is_light(g, yes) || is_light(g, yes->next));
 	for (struct node *c = yes; c && is_one; c = c->next)
-		// One that is not chosen must be left alone.
+		// Both are evaluated, whichever is chosen.
 		is_one = expr_effect(c) < EFFECT_CHANGES &&
-			 (is_light(g, c) ||
+			 (is_light(g, c) || emit_is_comm_of_task(node_ungrouped(c)) ||
 			  (c->expr && (c->expr->kind == EXPR_TEXT || c->expr->kind == EXPR_SHOWN)));
 	return is_one;
 }
@@ -205,29 +198,32 @@ static bool add_choice(struct printing *g, struct node *n, struct shape_field *f
 	return good;
 }
 
-static void add_name(struct printing *g, struct node *value, const struct enumtab *names,
-		     struct shape_field *f)
-{
-	f->value.names = as_read(g, names, value);
-	f->value.type = value_integer(names->size * 8, f->value.names->is_signed);
-	f->name = name_of(g, value);
-	add_number(g, value);
-}
-
-/** A text that bpftrace is to print, with %s or as @letters says. */
+/** Adds a text that bpftrace prints, with %s or @letters. */
 static bool add_printed(struct printing *g, struct node *n, struct str letters,
 			struct shape_field *f)
 {
-	f->value.how = VALUE_TEXT;
+	const struct node *plain = node_ungrouped(n);
+	bool is_stack = (plain->kind == NODE_NAME || plain->kind == NODE_CALL) &&
+			(tok_is(plain->name, "ustack") || tok_is(plain->name, "kstack"));
+	bool is_symbol = !letters.n && enumname_is_symbol(g->e->b, g->e->i, plain);
+	f->value.how = is_symbol		      ? VALUE_SYMBOL
+		       : is_stack && f->as.how.n == 0 ? VALUE_STACK
+						      : VALUE_TEXT;
+	g->e->b->made->names_code |= is_symbol;
+	if (f->value.how == VALUE_STACK)
+		f->value.n_frames = key_stack_frames(g->e->clause, plain);
+	if (f->value.n_frames) {
+		vec_push(g->arena, &g->numbers, (struct passed){.words = STR(EMIT_PLACE)});
+		vec_push(g->arena, &g->numbers, (struct passed){.words = STR(EMIT_CALLER)});
+	}
 	// A bare word, such as probe, has a limit of its own, or none.
-	f->value.can_be_cut =
-	    n->expr && n->expr->kind == EXPR_TEXT && node_ungrouped(n)->kind != NODE_NAME;
+	f->value.can_be_cut = n->expr && n->expr->kind == EXPR_TEXT && plain->kind != NODE_NAME;
 	f->letters = letters;
 	vec_push(g->arena, &g->texts, (struct passed){.node = n});
 	return true;
 }
 
-/** What %s prints. */
+/** Adds the value of a %s. */
 static bool add_text(struct printing *g, struct node *n, struct shape_field *f)
 {
 	struct node *plain = node_ungrouped(n), *value = NULL;
@@ -244,28 +240,32 @@ static bool add_text(struct printing *g, struct node *n, struct shape_field *f)
 		return true;
 	}
 	if ((names = names_of(g, plain, &value)) != NULL) {
-		add_name(g, value, names, f);
+		f->value.names = as_read(g, names, value);
+		f->value.type = value_integer(names->size * 8, f->value.names->is_signed);
+		f->name = field_name(g, value);
+		add_number(g, value);
 		return true;
 	}
 	if (plain->kind == NODE_STRING) {
 		struct str text = node_text(plain);
 		f->value.how = VALUE_LITERAL;
+		f->is_filler = text.n == 2; // ""
 		return printfield_literal(g->arena, str_slice(text, 1, text.n - 2), false,
 					  &f->value.literal);
 	}
 	if (is_choice(g, plain))
 		return add_choice(g, plain, f);
 	if (plain->expr && plain->expr->kind == EXPR_NUMBER && has_known_sign(plain->expr)) {
-		if (is_truth(plain))
+		if (is_bool(plain))
 			f->value.type = &value_bool;
 		add_number(g, n);
 		return true;
 	}
-	// A name that is looked up in one arm only: bpftrace is to print it.
+	// A name that is looked up in one arm only is left to bpftrace.
 	return !name_is_in(g->e, plain) && add_printed(g, n, STR(""), f);
 }
 
-/** What a number is, whatever it is printed with: JSON tells. */
+/** The type of a number, for JSON, whatever its conversion. */
 static void add_type(struct printing *g, const struct node *n, struct shape_field *f)
 {
 	struct ctype *t = n->expr ? ctype_strip(n->expr->type) : NULL;
@@ -274,7 +274,7 @@ static void add_type(struct printing *g, const struct node *n, struct shape_fiel
 		f->value.type = &value_char;
 	} else if (f->as.letter == 'p' || (t && t->kind == CTYPE_POINTER)) {
 		f->value.type = &value_address;
-	} else if (is_truth(n) || (t && t->kind == CTYPE_BOOL)) {
+	} else if (is_bool(n) || (t && t->kind == CTYPE_BOOL)) {
 		f->value.type = &value_bool;
 	} else if ((names = enumtab_of(g->arena, t)) != NULL) {
 		f->value.type = t;
@@ -285,7 +285,7 @@ static void add_type(struct printing *g, const struct node *n, struct shape_fiel
 bool printfield_add(struct printing *g, struct node *n, struct shape_field *f)
 {
 	bool is_bytes = n->expr && n->expr->kind == EXPR_BYTES;
-	f->name = name_of(g, n);
+	f->name = field_name(g, n);
 	if (f->as.letter == 's')
 		return add_text(g, n, f);
 	if (f->as.letter == 'r')
@@ -320,7 +320,7 @@ void printfield_join(struct printing *g, struct node *n, struct shape_field *f, 
 	if (!str_eq(print_line(g->arena, whole), print_line(g->arena, node_ungrouped(rest)->child)))
 		return;
 	f->divisor = by;
-	f->name = name_of(g, whole);
+	f->name = field_name(g, whole);
 }
 
 bool printfield_print(struct printing *g, struct node *n, struct shape_field *f)
@@ -344,7 +344,7 @@ bool printfield_print(struct printing *g, struct node *n, struct shape_field *f)
 		return false;
 	f->as.letter = f->value.type->is_signed ? 'd' : 'u';
 	printfield_add(g, n, f);
-	if (is_pointer || (is_truth(n) && dialect_has_bool(g->e->b->given->version)))
+	if (is_pointer || (is_bool(n) && dialect_has_bool(g->e->b->given->version)))
 		f->as.letter = 's';
 	return true;
 }

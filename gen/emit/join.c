@@ -5,8 +5,8 @@
 #include "dialect/dialect.h"
 
 /**
- * Tokens of what is joined. The larger a clause, the more likely a version has something against it: with twice as
- * many, 0.17 kept the address of an argument in a register, which the kernel refuses.
+ * Tokens of merged clauses. The larger a clause, the likelier a version fails on it: with twice as many, 0.17
+ * kept the address of an argument in a register, which the kernel refuses.
  */
 enum { MOST_JOINED = 250 };
 
@@ -20,7 +20,7 @@ struct str join_new_variable(struct arena *a, struct map *taken, struct str name
 {
 	struct str ret = name, last = {0};
 	uintptr_t n = 1;
-	if (map_get(taken, name)) { // the last number that it was given is there, too
+	if (map_get(taken, name)) { // so is the number that it got last
 		last = str_printf(a, STR_FMT "#", STR_ARG(name));
 		n += (uintptr_t)map_get(taken, last);
 	}
@@ -31,10 +31,7 @@ struct str join_new_variable(struct arena *a, struct map *taken, struct str name
 	return ret;
 }
 
-/**
- * Before 0.22 a variable is the whole clause's, blocks or not: the names of each body are made its
- * own.
- */
+/** Before 0.22 a variable's scope is the whole clause, not its block: each body gets variables of its own. */
 static void rename_variables(const struct bind *b, struct map *taken, struct written *w)
 {
 	const struct node *n = w->clause->node;
@@ -59,17 +56,14 @@ const struct token *join_early_end(const struct script_clause *c)
 	return n ? n->first : NULL;
 }
 
-/** Clause @next becomes a part of clause @first. */
-static void join(const struct bind *b, struct map *taken, struct written *first,
-		 struct written *next)
+/** Makes clause @next a part of clause @first. */
+static void join_clauses(const struct bind *b, struct map *taken, struct written *first,
+			 struct written *next)
 {
 	next->is_part = true;
 	first->n_tokens += next->n_tokens;
 	first->last->next = next;
 	first->last = next;
-	vec_push(
-	    b->arena, &b->made->joins,
-	    (struct src_join){first->clause->node->first->use, next->clause->node->first->use});
 	rename_variables(b, taken, next);
 }
 
@@ -84,7 +78,7 @@ struct map join_variables(const struct bind *b)
 
 // --- clauses on the same probes
 
-/** Its variables would have to fit on the stack beside those of another clause. */
+/** Has it a variable too large to share the stack with those of another clause? */
 static bool has_big_variable(const struct bind *b, const struct script_clause *c)
 {
 	const struct map *variables = uses_variables(&b->found.uses, c);
@@ -106,7 +100,7 @@ static struct str attach_text(const struct bind *b, const struct script_clause *
 	return str_join(b->arena, texts, c->attach.n, ", ");
 }
 
-/** A macro's return would be the end of more than its clause. */
+/** Does a macro return? In merged clauses that would end more than its own. */
 static bool has_early_macro(const struct bind *b)
 {
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
@@ -115,14 +109,6 @@ static bool has_early_macro(const struct bind *b)
 			return true;
 	}
 	return b->found.script.has_import;
-}
-
-static unsigned count_tokens(const struct script_clause *c)
-{
-	unsigned n = 1;
-	for (const struct token *t = c->node->first; t != c->node->last; t = t->next)
-		n++;
-	return n;
 }
 
 static void join_same_probes(const struct bind *b, struct map *taken, const written_clauses *all)
@@ -136,14 +122,17 @@ static void join_same_probes(const struct bind *b, struct map *taken, const writ
 			continue;
 		struct str text = attach_text(b, w->clause);
 		struct written *to = map_get(&seen, text);
-		w->n_tokens = count_tokens(w->clause);
+		w->n_tokens = 1;
+		for (const struct token *t = w->clause->node->first; t != w->clause->node->last;
+		     t = t->next)
+			w->n_tokens++;
 		if (to && !join_early_end(to->last->clause) &&
 		    to->n_tokens + w->n_tokens <= MOST_JOINED && !has_big_variable(b, w->clause)) {
-			join(b, taken, to, w);
+			join_clauses(b, taken, to, w);
 			continue;
 		}
-		// Those between it and the first one may be on some of the same probes, and all run
-		// in the order in which they are written.
+		// Clauses in between may have some of the same probes, and all must run in the
+		// order of the script.
 		bool are_many = str_has(text, ",*?[");
 		if (are_many || were_many)
 			seen = (struct map){0};
@@ -175,12 +164,12 @@ static bool join_ends(const struct bind *b, struct map *taken, const written_cla
 		const struct script_clause *c = w->clause;
 		if (c->attach.n != 1 || c->attach.v[0].provider->when != when)
 			continue;
-		// After exit() in BEGIN nothing is of interest any more.
+		// After exit() in BEGIN nothing matters any more.
 		if (end && (tok_is(end, "return") || when == WHEN_END))
 			return report_early_end(b, end, c);
 		end = end ? end : join_early_end(c);
 		if (first)
-			join(b, taken, first, w);
+			join_clauses(b, taken, first, w);
 		else
 			first = w;
 	}
@@ -202,9 +191,9 @@ struct join_list join_points(const struct bind *b, const struct script_clause *c
 	return p;
 }
 
-/** The attach points in @points that no other clause is for alone, as one list; then each of the others. */
-static struct join_list split(const struct bind *b, const struct map *alone,
-			      const struct join_list *points)
+/** The attach points in @points that are not in @alone, as one list; then each of the others. */
+static struct join_list split_points(const struct bind *b, const struct map *alone,
+				     const struct join_list *points)
 {
 	struct join_list ret = {0}, others = {0};
 	for (size_t i = 0; i < points->n; i++)
@@ -220,7 +209,7 @@ static struct join_list split(const struct bind *b, const struct map *alone,
 
 static void split_lists(const struct bind *b, const written_clauses *all)
 {
-	struct map alone = {0}; // what some clause is for, and for nothing else
+	struct map alone = {0}; // attach points of clauses that have only one
 	vec_each(struct written, w, all) {
 		if (!w->is_part)
 			w->splits = join_points(b, w->clause);
@@ -230,7 +219,7 @@ static void split_lists(const struct bind *b, const written_clauses *all)
 	vec_each(struct written, w, all) {
 		bool is_list = w->splits.n > 1;
 		if (is_list && vec_any(struct str, point, &w->splits, map_get(&alone, *point)))
-			w->splits = split(b, &alone, &w->splits);
+			w->splits = split_points(b, &alone, &w->splits);
 		else
 			w->splits.n = 0;
 	}

@@ -1,38 +1,38 @@
 // Names of enumerators for bpftrace alone: tables of them, and a number where one has no name.
 //
-// A map that lacks a key gives "": a state that nobody foresaw would be printed as nothing. So in a
-// printf() whose %s is fed by a table, `@target[arg1]` or `c ? @target[arg1] : "none"`, the number
-// is printed when the name is missing. bpftrace cannot make a string of a number; up to 0.23 its
+// A map that lacks a key gives "": a state without a name would be printed as nothing. So in a
+// printf() whose %s has a name of a table, `@target[arg1]` or `c ? @target[arg1] : "none"`, the number
+// is printed when the name is missing. bpftrace cannot convert a number to a string; up to 0.23 its
 // printf passes formats to C's, where %.0ld prints nothing for 0:
 //
 //	printf("%s%.0ld", @target[arg1], @target[arg1] == "" ? (int64)(arg1) : 0)
 //
 // From 0.24 on %.0ld prints "0", and the statement is written once for each case, under an if. So
-// is a choice, in all versions: the kernel refuses what 0.17 makes of a choice of strings, and 0.23
-// dies of conditional expressions three deep. A key that may be another value when it is read again
+// is a choice, in all versions: the kernel refuses 0.17's code for a choice of strings, and 0.23
+// dies of conditional expressions three deep. A key whose value may differ when it is read again
 // (memory, a clock, rand, n++) is kept in a variable.
 #include "ctype/enumtab.h"
 #include "emit/emit_priv.h"
 #include "lang/format.h"
-#include "sema/argument.h"
+#include "sema/arg_fact.h"
 #include "sema/enumname.h"
 #include "sema/table.h"
 #include "dialect/dialect.h"
 
 #define MAX_CASES 32 // copies of one call
 
-/** What %s prints. */
+/** The value of a %s: a value, a name or a choice. */
 struct shown {
 	const struct node *node;
-	const struct text *text; /**< a value; NULL: one of these */
-	struct name_lookup name; /**< a name of a table, .. */
+	const struct text *text; /**< of a value; NULL: a name or a choice */
+	struct name_lookup name; /**< of a table, .. */
 	const struct text *key, *read;
 	bool is_steady; /**< .. whose key may be read again */
 	const struct text *condition;
-	struct shown *yes, *no; /**< one or the other */
+	struct shown *yes, *no; /**< of a choice */
 };
 
-/** An argument behind the format. */
+/** An argument after the format. */
 struct argument {
 	struct shown is;
 	struct conversion how; /**< its own; ends where the last one did when there is none */
@@ -47,8 +47,8 @@ struct naming {
 	const struct node *call;
 	struct str format;
 	VEC(struct argument) args;
-	bool splits;	/**< a case by itself for names that are missing */
-	unsigned level; /**< of the cases in one another */
+	bool splits;	/**< missing names are a case of their own */
+	unsigned level; /**< of nested cases */
 };
 
 // --- look-ups ---
@@ -62,7 +62,7 @@ bool name_find(struct emitter *e, const struct node *n, struct name_lookup *ret)
 		return ret->map.n > 0;
 	}
 	bool is_table = n->kind == NODE_MAP && n->name && map_get(&e->tables, n->name->text);
-	// Two keys make none: bpftrace is to refuse those.
+	// bpftrace refuses two keys.
 	*ret = (struct name_lookup){is_table ? n->name->text : STR(""), n->child};
 	bool is_lookup = is_table && n->child && !n->child->next;
 	if (is_table && !is_lookup)
@@ -76,17 +76,17 @@ static const struct text *emit_key(struct emitter *e, const struct name_lookup *
 	e->in_key = NULL;
 	const struct text *key = emit(e, found->key, WANT_VALUE);
 	e->in_key = was;
-	return number_counted(e, found->key, key, false);
+	return bool_to_sample(e, found->key, key, false);
 }
 
 static const struct text *read_table(struct emitter *e, const struct node *n, struct str map,
 				     const struct text *key)
 {
-	struct text *t =
-	    n->kind == NODE_MAP ? emit_written(e, n, &key) : made(e, n, "@%t[%n]", map, key);
+	struct text *t = n->kind == NODE_MAP ? emit_with_children(e, n, &key)
+					     : text_format(e, n, "@%t[%n]", map, key);
 	map_add(e->arena, &e->tables_used, map);
 	e->n_strings += n->kind != NODE_MAP;
-	t->is_tight = true;
+	t->needs_no_parens = true;
 	return t;
 }
 
@@ -99,19 +99,19 @@ static bool is_same(const struct node *a, const struct node *b)
 	return false;
 }
 
-/** `@count[@state[key]]`: values without a name have one key together, which is empty. */
+/** `@count[@state[key]]`: all values without a name share the empty key. */
 static void warn_of_key(struct emitter *e, const struct node *n, const struct name_lookup *name)
 {
 	struct diag_place at = tok_place(n->first);
-	bool is_told = false;
+	bool is_reported = false;
 	for (const struct node *c = e->in_key->child; c; c = c->next)
-		is_told |= is_same(c, name->key); // the number is in the key, too
-	// Or the script looks itself, be the map a macro's parameter.
-	for (const struct node *m = e->body; m && !is_told; m = node_next(e->body, m))
-		is_told = m->kind == NODE_MAP && m->name && str_eq(m->name->text, name->map) &&
-			  (node_operator(m->parent) & OP_EQUALITY);
-	if (!is_told)
-		vec_push(e->arena, &e->nameless, (struct nameless){at, true});
+		is_reported |= is_same(c, name->key); // the number is in the key, too
+	// Or the script compares the name, also of a map that is a macro's parameter.
+	for (const struct node *m = e->body; m && !is_reported; m = node_next(e->body, m))
+		is_reported = m->kind == NODE_MAP && m->name && str_eq(m->name->text, name->map) &&
+			      (node_operator(m->parent) & OP_EQUALITY);
+	if (!is_reported)
+		vec_push(e->arena, &e->unnamed, (struct unnamed_value){at, true});
 }
 
 const struct text *name_emit(struct emitter *e, const struct node *n,
@@ -122,19 +122,19 @@ const struct text *name_emit(struct emitter *e, const struct node *n,
 	return read_table(e, n, found->map, emit_key(e, found));
 }
 
-// --- what is printed ---
+// --- printed values ---
 
 /** The name that %s prints of the number @n; a choice may have one on each side. */
 static bool find_number(struct emitter *e, const struct node *n, struct name_lookup *ret)
 {
-	struct ctype *t = argument_shown_enum(e->b, n->expr), *plain = ctype_strip(t);
+	struct ctype *t = arg_fact_enum(e->b, n->expr), *plain = ctype_strip(t);
 	if (t)
 		*ret = (struct name_lookup){
 		    enumname_table(e->b, plain->name.n ? plain->name : t->name, t, n->first), n};
 	return t != NULL;
 }
 
-/** Is @n, or one side of it, a name of a table, or if it @is_shown a number that has one? */
+/** Is @n, or one side of it, a name of a table or, with @is_shown, a number that has one? */
 static bool is_name(struct emitter *e, const struct node *n, bool is_shown)
 {
 	struct name_lookup unused;
@@ -142,8 +142,8 @@ static bool is_name(struct emitter *e, const struct node *n, bool is_shown)
 	if (n->kind == NODE_TERNARY && n->child->next->next &&
 	    (is_name(e, n->child->next, is_shown) || is_name(e, n->last_child, is_shown)))
 		return true;
-	return (is_shown && argument_shown_enum(e->b, n->expr)) ||
-	       node_is(n, NODE_CALL, "enum_name") || name_find(e, n, &unused);
+	return (is_shown && arg_fact_enum(e->b, n->expr)) || node_is(n, NODE_CALL, "enum_name") ||
+	       name_find(e, n, &unused);
 }
 
 bool name_is_in(struct emitter *e, const struct node *n)
@@ -161,16 +161,16 @@ static void emit_shown(struct emitter *e, const struct node *n, struct shown *re
 		const struct node *key = ret->name.key;
 		ret->key = emit_key(e, &ret->name);
 		if (tables_cast(e, &ret->name, &tag)) {
-			ret->text = made(e, n, "(enum %t)%c", tag.s, ret->key);
+			ret->text = text_format(e, n, "(enum %t)%c", tag.s, ret->key);
 			return;
 		}
 		map_add(e->arena, &e->tables_used, ret->name.map);
-		ret->read = is_number ? made(e, n, "@%t[%n]", ret->name.map, ret->key)
+		ret->read = is_number ? text_format(e, n, "@%t[%n]", ret->name.map, ret->key)
 				      : read_table(e, n, ret->name.map, ret->key);
 		e->n_strings += is_number;
 		ret->is_steady = expr_effect(key) == EFFECT_NONE;
 	} else if (e->good && name_is_in(e, n)) {
-		ret->condition = emit_asked(e, n->child, emit(e, n->child, WANT_VALUE));
+		ret->condition = emit_null_test(e, n->child, emit(e, n->child, WANT_VALUE));
 		ret->yes = arena_new(e->arena, struct shown);
 		ret->no = arena_new(e->arena, struct shown);
 		emit_shown(e, n->child->next, ret->yes);
@@ -200,19 +200,19 @@ static struct str case_format(const struct naming *p)
 		done = arg->how.end;
 	}
 	strbuf_adds(&format, str_from_offset(p->format, done));
-	return strbuf_take(&format, p->e->arena);
+	return since_format(p->e, p->call, strbuf_take(&format, p->e->arena));
 }
 
-/** For C's printf: the name, and behind it the number if that is missing, else 0. */
+/** For C's printf: the name, then the number if there is no name, else 0. */
 #define NAME_AND_NUMBER "s%.0ld"
 
 static struct text *name_and_number(const struct naming *p, const struct shown *s,
 				    const struct text *name, const struct text *key)
 {
-	return made(p->e, s->node, "%n, %n == \"\" ? (int64)%c : 0", name, name, key);
+	return text_format(p->e, s->node, "%n, %n == \"\" ? (int64)%c : 0", name, name, key);
 }
 
-/** Argument @i and those behind it, in all cases. */
+/** Writes argument @i and those after it, in all cases. */
 static const struct text *make_cases(struct naming *p, size_t i);
 
 /** The cases in which argument @i is @now. */
@@ -231,34 +231,36 @@ static struct str new_line(unsigned level)
 	return str_slice(STR(tabs), 0, level + 2);
 }
 
-/** `if (TEST) { YES } else { NO }`, whose two sides were made one level deeper. */
+/** `if (TEST) { YES } else { NO }`; both sides were written one level deeper. */
 static const struct text *write_if(const struct naming *p, const struct node *n,
 				   const struct text *test, const struct text *yes,
 				   const struct text *no)
 {
 	struct str in = new_line(p->level + 1), out = new_line(p->level);
-	return made(p->e, n, "if (%n) {%t%n%t} else {%t%n%t}", test, in, yes, out, in, no, out);
+	return text_format(p->e, n, "if (%n) {%t%n%t} else {%t%n%t}", test, in, yes, out, in, no,
+			   out);
 }
 
 static const struct text *make_name(struct naming *p, size_t i, const struct shown *s)
 {
 	struct emitter *e = p->e;
-	struct text *all = s->is_steady ? made(e, s->node, "") : NULL;
+	struct text *all = s->is_steady ? text_format(e, s->node, "") : NULL;
 	const struct text *key = s->key, *name = s->read, *shown;
 	if (!all) {
 		struct str variable = emit_new_variable(e, STR("$key"));
-		all = made(e, s->node, "%t = (int64)%c; ", variable, key);
-		struct text *kept = made(e, s->node, "%t", variable);
-		kept->is_tight = true;
+		all = text_format(e, s->node, "%t = (int64)%c; ", variable, key);
+		struct text *kept = text_format(e, s->node, "%t", variable);
+		kept->needs_no_parens = true;
 		key = kept;
-		name = made(e, s->node, "@%t[%t]", s->name.map, variable);
+		name = text_format(e, s->node, "@%t[%t]", s->name.map, variable);
 	}
 	if (p->splits) {
 		p->level++;
-		shown = make_with(p, i, made(e, s->node, "(int64)%c", key), "ld");
+		shown = make_with(p, i, text_format(e, s->node, "(int64)%c", key), "ld");
 		const struct text *named = make_with(p, i, name, NULL);
 		p->level--;
-		shown = write_if(p, s->node, made(e, s->node, "%n == \"\"", name), shown, named);
+		shown =
+		    write_if(p, s->node, text_format(e, s->node, "%n == \"\"", name), shown, named);
 	} else {
 		shown = make_with(p, i, name_and_number(p, s, name, key), NAME_AND_NUMBER);
 	}
@@ -282,7 +284,8 @@ static const struct text *make_cases(struct naming *p, size_t i)
 {
 	if (i < p->args.n)
 		return make_shown(p, i, &p->args.v[i].is);
-	struct text *call = made(p->e, p->call, "%t(%t", p->call->name->text, case_format(p));
+	struct text *call =
+	    text_format(p->e, p->call, "%t(%t", p->call->name->text, case_format(p));
 	for (size_t k = 0; k < p->args.n; k++) {
 		text_add_words(p->e->arena, call, STR(", "));
 		text_add(p->e->arena, call, p->args.v[k].now);
@@ -291,8 +294,8 @@ static const struct text *make_cases(struct naming *p, size_t i)
 	return call;
 }
 
-/** All arguments; returns the number of cases, 0 when no name is read from a table. */
-static unsigned take_arguments(struct naming *p, bool *is_simple)
+/** Fills in p->args; returns the number of cases, 0 if no name is read from a table. */
+static unsigned read_arguments(struct naming *p, bool *is_simple)
 {
 	struct emitter *e = p->e;
 	struct conversion how = {0};
@@ -327,7 +330,7 @@ static bool prints_names(struct emitter *e, const struct node *call)
 	return false;
 }
 
-/** The call stays one: only names, with keys that may be read again. */
+/** One call: it has only names, whose keys can be read again. */
 static const struct text *write_simple(struct naming *p)
 {
 	struct emitter *e = p->e;
@@ -338,8 +341,8 @@ static const struct text *write_simple(struct naming *p)
 		arg->letters = s->text ? NULL : NAME_AND_NUMBER;
 		children[i + 1] = s->text ? s->text : name_and_number(p, s, s->read, s->key);
 	}
-	children[0] = made(e, p->call->child, "%t", case_format(p));
-	return emit_written(e, p->call, children);
+	children[0] = text_format(e, p->call->child, "%t", case_format(p));
+	return emit_with_children(e, p->call, children);
 }
 
 const struct text *name_print(struct emitter *e, const struct node *call)
@@ -350,7 +353,7 @@ const struct text *name_print(struct emitter *e, const struct node *call)
 	if (!prints_names(e, call))
 		return NULL;
 	p.format = emit_format(e, call, format_find(call));
-	unsigned cases = take_arguments(&p, &is_simple);
+	unsigned cases = read_arguments(&p, &is_simple);
 	if (is_simple || !cases)
 		return write_simple(&p);
 	if (!e->print || e->print->value != call)
@@ -377,8 +380,8 @@ static bool looks_up(const struct node *n)
 }
 
 /**
- * `$name = @state[key];`: nothing can be put in a variable for a name that is missing. A script may
- * look itself.
+ * `$name = @state[key];`: no number can replace a missing name in a variable. No warning if the script
+ * compares it.
  */
 void name_warn_of_copy(struct emitter *e, const struct node *value)
 {
@@ -386,12 +389,12 @@ void name_warn_of_copy(struct emitter *e, const struct node *value)
 	value = node_ungrouped(value);
 	if (is_name(e, value, false) &&
 	    !(value->kind == NODE_TERNARY && node_find(value->child, looks_up)))
-		vec_push(e->arena, &e->nameless, (struct nameless){at, false});
+		vec_push(e->arena, &e->unnamed, (struct unnamed_value){at, false});
 }
 
-void name_warn_of_nameless(struct emitter *e)
+void name_warn_of_unnamed(struct emitter *e)
 {
-	vec_each(const struct nameless, kept, &e->nameless) {
+	vec_each(const struct unnamed_value, kept, &e->unnamed) {
 		if (kept->is_key)
 			diag_finding(e->b->diag, "table", DIAG_WARNING, &kept->at,
 				     "all values without an enumerator share the key \"\": add the "

@@ -1,4 +1,4 @@
-// Places in memory: members, elements, what pointers lead to.
+// Places in memory: members, elements, pointees.
 #include <inttypes.h>
 
 #include "ctype/cname.h"
@@ -6,10 +6,11 @@
 #include "sema/targettype.h"
 #include "dialect/dialect.h"
 
-/** A place, or a part of a value that bpftrace holds. */
-struct spot {
-	const struct text *as_written; /**< in the names and with the arrows that bpftrace takes */
-	const struct text *address; /**< of a place, counted from the pointer that it begins with */
+/** A place in memory, or a part of a value of bpftrace. */
+struct lvalue {
+	const struct text *as_written; /**< with the names and arrows that bpftrace accepts */
+	const struct text
+	    *address; /**< of a place: the pointer that it begins with, plus an offset */
 };
 
 bool place_is_char_array(struct ctype *t, bool bytes, uint64_t *n)
@@ -21,9 +22,9 @@ bool place_is_char_array(struct ctype *t, bool bytes, uint64_t *n)
 	return of && of->kind == CTYPE_INT && of->size == 1 && (of->is_char || bytes);
 }
 
-// --- where it is ---
+// --- addresses ---
 
-/** A member's name as the definition of its struct spells it: C and bpftrace cannot take them all. */
+/** A member's name as the definition of its struct spells it: C and bpftrace do not accept all names. */
 static struct str spell_member(struct emitter *e, const struct node *n)
 {
 	struct ctype *in = n->expr->in;
@@ -61,24 +62,24 @@ static struct text *write_named(struct emitter *e, const struct node *n, const s
 	return t;
 }
 
-/** A struct or union that bpftrace cannot reach, to be kept in a variable; NULL where no cast can name it. */
+/** A struct or union that bpftrace cannot reach, to store in a variable; NULL if no cast can name it. */
 static struct text *read_whole(struct emitter *e, const struct node *n, const struct text *at)
 {
 	struct ctype *type = ctype_new_pointer(e->arena, n->expr->type, sizeof(uint64_t));
 	struct str name = types_pointer(e, type);
-	return name.n ? made(e, n, "*(%t)(%n)", name, at) : NULL;
+	return name.n ? text_format(e, n, "*(%t)(%n)", name, at) : NULL;
 }
 
-/** `x.m`: bpftrace before 0.25 wants an arrow behind a pointer. */
+/** `x.m`: bpftrace before 0.25 wants an arrow after a pointer. */
 static struct text *write_member(struct emitter *e, const struct node *n, const struct text *of)
 {
 	bool is_arrow = n->expr->via_pointer && tok_is(n->child->last->next, ".");
 	struct str name = spell_member(e, n);
 	return is_arrow || !str_eq(name, n->name->text) ? write_named(e, n, of, name, is_arrow)
-							: emit_written(e, n, &of);
+							: emit_with_children(e, n, &of);
 }
 
-const struct text *place_behind_args(struct emitter *e, const struct node *n)
+const struct text *place_after_args(struct emitter *e, const struct node *n)
 {
 	if (!dialect_points_at_args(e->b->given->version) ||
 	    !node_is(n->child, NODE_NAME, "args") || !tok_is(n->child->last->next, "."))
@@ -86,48 +87,46 @@ const struct text *place_behind_args(struct emitter *e, const struct node *n)
 	return write_named(e, n, emit(e, n->child, WANT_POINTER), n->name->text, true);
 }
 
-static struct spot find_spot(struct emitter *e, const struct node *n)
+static struct lvalue find_lvalue(struct emitter *e, const struct node *n)
 {
 	const struct expr *x = n->expr;
 	const struct node *of = n->child, *index = n->kind == NODE_INDEX ? of->next : NULL;
 	bool is_inner = (n->kind == NODE_GROUP || !x->via_pointer) && of->expr &&
 			(of->expr->is_place || of->expr->is_value);
-	struct spot s = {0}, inner = {0};
-	s.address = argument_address(e, n);
+	struct lvalue s = {0}, inner = {0};
+	s.address = arg_emit_address(e, n);
 	if (s.address) {
 		s.as_written = read_whole(e, n, s.address);
 		s.as_written = s.as_written ? s.as_written : s.address;
 		return s;
 	}
 	if (is_inner)
-		inner = find_spot(e, of);
+		inner = find_lvalue(e, of);
 	else
 		inner.as_written = emit(e, of, WANT_POINTER);
 	const struct text *children[] = {inner.as_written,
 					 index ? emit(e, index, WANT_VALUE) : NULL};
-	s.as_written =
-	    n->kind == NODE_MEMBER ? write_member(e, n, children[0]) : emit_written(e, n, children);
+	s.as_written = n->kind == NODE_MEMBER ? write_member(e, n, children[0])
+					      : emit_with_children(e, n, children);
 	if (n->kind == NODE_GROUP) {
 		s.address = inner.address;
 		return s;
 	}
 	const struct text *base =
-	    x->via_pointer ? made(e, n, "(uint64)%c", inner.as_written) : inner.address;
+	    x->via_pointer ? text_format(e, n, "(uint64)%c", inner.as_written) : inner.address;
 	if (!x->is_place || !base)
 		return s;
-	s.address = index ? made(e, n, "%n + (uint64)%c * %u", base, children[1], x->element_size)
-			  : made(e, n, "%n + %u", base, x->offset);
+	s.address =
+	    index ? text_format(e, n, "%n + (uint64)%c * %u", base, children[1], x->element_size)
+		  : text_format(e, n, "%n + %u", base, x->offset);
 	return s;
 }
 
-// --- what is read there ---
+// --- reading ---
 
-/**
- * A char array as a string of its whole length. From 0.23 on str(p, N) delivers N-1 characters;
- * before, N.
- */
-static const struct text *read_string(struct emitter *e, const struct node *n, const struct spot *s,
-				      enum want want, uint64_t size)
+/** A char array as a string of its whole length. From 0.23 on str(p, N) returns N-1 characters; before, N. */
+static const struct text *read_string(struct emitter *e, const struct node *n,
+				      const struct lvalue *s, enum want want, uint64_t size)
 {
 	const struct bind *b = e->b;
 	uint64_t length = size + dialect_counts_end_of_text(b->given->version);
@@ -138,26 +137,26 @@ static const struct text *read_string(struct emitter *e, const struct node *n, c
 	if (want == WANT_STRING_PART)
 		return s->address;
 	if (want == WANT_STRING)
-		return made(e, n, "%n, %u", s->address, length);
+		return text_format(e, n, "%n, %u", s->address, length);
 	e->n_strings++;
 	e->n_reads++;
-	return made(e, n, "str(%n, %u)", s->address, length);
+	return text_format(e, n, "str(%n, %u)", s->address, length);
 }
 
-/** A signed number, of which bpftrace has @value: some versions with the sign, others without. */
+/** A signed number: some versions read @value signed, others unsigned. */
 static struct text *read_signed(struct emitter *e, const struct node *n, const struct text *value)
 {
 	const struct expr *x = n->expr;
 	unsigned bits = x->bit_size ? x->bit_size : (unsigned)ctype_strip(x->type)->size * 8;
 	if (!x->bit_size || bits == 8 || bits == 16 || bits == 32)
-		return bits == 64 ? made(e, n, "(int64)%n", value)
-				  : made(e, n, "(int64)(int%u)%n", (uint64_t)bits, value);
+		return bits == 64 ? text_format(e, n, "(int64)%n", value)
+				  : text_format(e, n, "(int64)(int%u)%n", (uint64_t)bits, value);
 	uint64_t sign = (uint64_t)1 << (bits - 1);
-	return made(e, n,
-		    dialect_mixes_signs(e->b->given->version)
-			? "(int64)(((uint64)(%n) ^ %u) - (uint64)%u)"
-			: "(((int64)(%n) ^ %u) - %u)",
-		    value, sign, sign);
+	return text_format(e, n,
+			   dialect_mixes_signs(e->b->given->version)
+			       ? "(int64)(((uint64)(%n) ^ %u) - (uint64)%u)"
+			       : "(((int64)(%n) ^ %u) - %u)",
+			   value, sign, sign);
 }
 
 /** An unsigned bitfield out of memory; NULL for one that lies in nine bytes. */
@@ -167,17 +166,17 @@ static struct text *read_bits(struct emitter *e, const struct node *n, const str
 	unsigned n_bytes = (x->bit_shift + x->bit_size + 7) / 8;
 	if (n_bytes > 8 || x->bit_size > 64)
 		return NULL;
-	struct text *bits = made(e, n, "");
+	struct text *bits = text_format(e, n, "");
 	if (x->bit_bytes)
-		bits = made(e, n, "(uint64)*(uint%u *)(%n)", (uint64_t)x->bit_bytes * 8, at);
+		bits = text_format(e, n, "(uint64)*(uint%u *)(%n)", (uint64_t)x->bit_bytes * 8, at);
 	for (unsigned i = 0; !x->bit_bytes && i < n_bytes; i++)
-		bits = made(e, n, "%n%s((uint64)*(uint8 *)(%n + %u) << %u)", bits, i ? " | " : "",
-			    at, (uint64_t)i, (uint64_t)i * 8);
-	return made(e, n, "(((%n) >> %u) & 0x%s)", bits, (uint64_t)x->bit_shift,
-		    arena_printf(e->arena, "%" PRIx64, UINT64_MAX >> (64 - x->bit_size)));
+		bits = text_format(e, n, "%n%s((uint64)*(uint8 *)(%n + %u) << %u)", bits,
+				   i ? " | " : "", at, (uint64_t)i, (uint64_t)i * 8);
+	return text_format(e, n, "(((%n) >> %u) & 0x%s)", bits, (uint64_t)x->bit_shift,
+			   arena_printf(e->arena, "%" PRIx64, UINT64_MAX >> (64 - x->bit_size)));
 }
 
-/** What cannot be read at all is said; bpftrace would say it in other words, or not. */
+/** Reads a bitfield anywhere, or reports that it cannot be read: bpftrace would be unclear, or silent. */
 static struct text *read_far_bits(struct emitter *e, const struct node *n, const struct text *at,
 				  const struct ctype *t)
 {
@@ -194,19 +193,19 @@ static struct text *read_far_bits(struct emitter *e, const struct node *n, const
 static struct text *read_by_address(struct emitter *e, const struct node *n, struct ctype *t,
 				    const struct text *at, enum want want)
 {
-	struct text *value = made(e, n, "*(uint%u *)(%n)", (uint64_t)t->size * 8, at);
+	struct text *value = text_format(e, n, "*(uint%u *)(%n)", (uint64_t)t->size * 8, at);
 	struct ctype *to = ctype_pointee(t);
 	struct str name = to && ctype_is_aggregate(to) ? types_pointer(e, t) : STR("");
 	if (!name.n)
 		return t->is_signed && ctype_is_number(t) ? read_signed(e, n, value) : value;
-	// Its value may be kept and followed.
-	return want == WANT_POINTER ? made(e, n, "((%t)%n)", name, value)
-				    : made(e, n, "(%t)%n", name, value);
+	// Its value may be stored and dereferenced.
+	return want == WANT_POINTER ? text_format(e, n, "((%t)%n)", name, value)
+				    : text_format(e, n, "(%t)%n", name, value);
 }
 
-/** What must stand there for the place or value @n; NULL when it is right as it is. */
-static const struct text *read_spot(struct emitter *e, const struct node *n, const struct spot *s,
-				    enum want want)
+/** The text that reads the place or value @n; NULL if bpftrace reads it correctly. */
+static const struct text *read_lvalue(struct emitter *e, const struct node *n,
+				      const struct lvalue *s, enum want want)
 {
 	const struct expr *x = n->expr;
 	struct ctype *t = ctype_strip(x->type);
@@ -227,7 +226,7 @@ static const struct text *read_spot(struct emitter *e, const struct node *n, con
 		return read_by_address(e, n, t, s->address, want);
 	if (x->by_address && ctype_is_aggregate(t))
 		return read_whole(e, n, s->address);
-	if (t->kind == CTYPE_ARRAY && argument_address(e, n)) {
+	if (t->kind == CTYPE_ARRAY && arg_emit_address(e, n)) {
 		e->good =
 		    diag_error(e->b->diag, tok_at(n->name),
 			       "bpftrace cannot take " STR_FMT
@@ -243,15 +242,25 @@ static const struct text *read_spot(struct emitter *e, const struct node *n, con
 
 const struct text *place_emit(struct emitter *e, const struct node *n, enum want want)
 {
-	struct spot s = find_spot(e, n);
-	const struct text *read = e->good ? read_spot(e, n, &s, want) : NULL;
+	struct lvalue s = find_lvalue(e, n);
+	const struct text *read = e->good ? read_lvalue(e, n, &s, want) : NULL;
 	struct text *t = arena_new(e->arena, struct text);
 	if (!read || !emit_fits(e, n, read))
 		read = s.as_written;
 	*t = *read;
 	const struct text *children[] = {t};
-	t->held = n->kind == NODE_GROUP ? number_held(e, node_ungrouped(n), children)
-					: number_held(e, n, children);
-	t->is_tight = true;
+	t->repr = n->kind == NODE_GROUP ? number_repr(e, node_ungrouped(n), children)
+					: number_repr(e, n, children);
+	t->needs_no_parens = true;
 	return t;
+}
+
+const struct text *place_decayed(struct emitter *e, const struct node *cast)
+{
+	const struct node *n = cast->child->next;
+	struct ctype *t = n->expr ? ctype_strip(n->expr->type) : NULL;
+	bool is_array = t && t->kind == CTYPE_ARRAY && n->expr->is_place;
+	return is_array && ctype_pointee(cast->expr->type)
+		   ? text_format(e, n, "(%n)", emit(e, n, WANT_ADDRESS))
+		   : NULL;
 }

@@ -1,13 +1,13 @@
 // printf(), print() and time() of a program that is run: they print records.
 //
-// Each becomes a printf() of raw values in the form of record/shape.h, and its shape tells what
-// makes text or JSON of them: conversions, names of enumerators and functions, where values stand.
+// Each becomes a printf() of raw values in the form of record/shape.h. Its shape has what record/ needs
+// to make text or JSON of them: conversions, names of enumerators and functions, positions of values.
 //
 //	printf("%s %d\n", enum_name(state, args.s), pid);
 //	@fired_9f3c[4] = count(); printf("@9f3c<4,%ld,%ld>\n", args.s, pid);
 //
-// What cannot be known here (a format that is no literal, a number of values that does not fit, a
-// body of a macro) is left as it is, and printed by bpftrace.
+// A call that is not understood (a format that is no literal, a wrong number of values, the body of a
+// macro) is left as it is, and printed by bpftrace.
 #include "emit/record_priv.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@
 
 // --- calls ---
 
-/** The next conversion; %rx and %rh have a letter more. */
+/** The next conversion; %rx and %rh have one letter more. */
 static bool next_conversion(struct str format, struct conversion *c, struct str *letters)
 {
 	if (!format_next(format, c))
@@ -61,17 +61,42 @@ static bool shape_printf(struct printing *g)
 	       printfield_literal(g->arena, str_from_offset(body, done), true, &g->shape.after);
 }
 
-/** print(x) of a number, text or struct: `printf("%d\n", x)`. */
+/** The fields of @n, a tuple's elements one by one; @text: what is between the last one and the next. */
+static bool shape_value(struct printing *g, struct node *n, struct strbuf *text)
+{
+	struct node *in = node_ungrouped(n);
+	bool good = true;
+	if (in->kind != NODE_TUPLE) {
+		struct shape_field *f = &g->shape.fields[g->shape.n_fields++];
+		good = printfield_print(g, n, f);
+		f->before = strbuf_take(text, g->arena);
+		return good;
+	}
+	strbuf_addc(text, '(');
+	for (struct node *c = in->child; c && good; c = c->next) {
+		// bpftrace prints a tuple with a struct or an array in it itself.
+		good = (!c->expr || c->expr->kind != EXPR_AGGREGATE) && shape_value(g, c, text);
+		strbuf_addz(text, c->next ? ", " : ")");
+	}
+	return good;
+}
+
+/** print(x) of a number, text, struct or tuple: `printf("%d\n", x)`. */
 static bool shape_print(struct printing *g)
 {
 	struct node *value = g->call->child;
-	g->shape.fields = arena_new(g->arena, struct shape_field);
-	g->shape.n_fields = 1;
-	g->shape.after = STR("\n");
-	return value && !value->next && printfield_print(g, value, g->shape.fields);
+	struct strbuf text = {0};
+	size_t n = 0;
+	for (const struct node *c = g->call; c; c = node_next(g->call, c))
+		n++;
+	g->shape.fields = arena_array(g->arena, struct shape_field, n);
+	bool good = value && !value->next && shape_value(g, value, &text);
+	strbuf_addc(&text, '\n');
+	g->shape.after = strbuf_take(&text, g->arena);
+	return good;
 }
 
-/** time("%H:%M:%S"): the time of the event, where bpftrace has that of its own reading. */
+/** time("%H:%M:%S"): the time of the event; bpftrace prints the time at which it reads the event. */
 static bool shape_time(struct printing *g)
 {
 	struct node *format = g->call->child;
@@ -89,16 +114,18 @@ static bool shape_time(struct printing *g)
 	return true;
 }
 
-/** What bpftrace prints itself gets a mark in front of it, which tells whose it is. */
+/** Output of bpftrace itself: a mark before it identifies the call. */
 static bool shape_mark(struct printing *g)
 {
 	const struct node *map = g->call->child;
-	g->shape = (struct shape){.style = SHAPE_MARK, .probe = g->shape.probe};
+	g->shape = (struct shape){
+	    .style = SHAPE_MARK, .probe = g->shape.probe, .has_since = g->shape.has_since};
 	shape_count(g->e->b->given->shapes, &g->shape, &g->numbers.n, &g->texts.n); // the head
 	g->structs.n = 0;
 	if (tok_is(g->call->name, "print") && map && map->kind == NODE_MAP && map->name)
 		g->shape.map = map->name->text;
-	return g->e->b->given->shapes->has_head && vocabulary_word(node_text(g->call))->prints;
+	return (g->e->b->given->shapes->has_head || g->shape.has_since) &&
+	       vocabulary_word(node_text(g->call))->prints;
 }
 
 // --- records ---
@@ -133,11 +160,11 @@ static void add_passed(struct printing *g, struct text *call, const struct passe
 		text_add(g->arena, call, emit(e, p->node, WANT_VALUE));
 }
 
-/** The arguments in the order in which they travel. */
+/** The printf() with its arguments in the order of record/shape.h. */
 static struct text *write_call(struct printing *g, size_t number)
 {
 	struct arena *a = g->arena;
-	struct text *call = made(g->e, g->call, "");
+	struct text *call = text_format(g->e, g->call, "");
 	struct passed key = {.words = g->e->key};
 	struct strbuf text = {0};
 	strbuf_addz(&text, "printf(\"");
@@ -155,13 +182,13 @@ static struct text *write_call(struct printing *g, size_t number)
 	return call;
 }
 
-/** How long strings may be where all that is printed must fit on a small stack. */
+/** Limits strings where all that is printed must fit on a small stack. */
 static void limit_strings(const struct printing *g)
 {
 	const struct bind *b = g->e->b;
 	unsigned strings = 0, n_maps = 1; // that of KEY
 	for (const struct node *n = g->call; n; n = node_next(g->call, n))
-		n_maps += n->kind == NODE_MAP; // each is looked up by a key that is there, too
+		n_maps += n->kind == NODE_MAP; // the key of each look-up is on the stack, too
 	unsigned bytes = (unsigned)(g->numbers.n + g->e->n_variables + n_maps + 1) * 8;
 	for (size_t i = 0; i < g->texts.n; i++) {
 		unsigned n = strings_printed(g->texts.v[i].node);
@@ -172,22 +199,13 @@ static void limit_strings(const struct printing *g)
 	strings += beside;
 	bytes += beside * 16; // a literal that it is compared with
 	unsigned n = dialect_printed_strlen(b->given->version, strings, bytes);
-	// From 0.23 on there is room for as long a string as is read anywhere.
+	// From 0.23 on the longest string read anywhere always fits.
 	if (strings && dialect_prints_from_stack(b->given->version) && n < b->made->printed_strlen)
 		b->made->printed_strlen = n;
 }
 
-/** `$at = ADDRESS; ` for each struct. */
-static void keep_addresses(struct printing *g, struct text *before)
-{
-	for (size_t i = 0; i < g->structs.n; i++)
-		text_add(g->arena, before,
-			 made(g->e, g->structs.v[i], "%t = %n; ", g->e->at.v[i],
-			      emit(g->e, g->structs.v[i], WANT_ADDRESS)));
-}
-
-/** The call prints a record of this shape; for a mark, NULL, a call in front of its statement does. */
-static const struct text *record(struct printing *g)
+/** The call that prints a record of this shape; for a mark NULL: that call goes before the statement. */
+static const struct text *write_record(struct printing *g)
 {
 	struct emitter *e = g->e;
 	struct print_statement *p = e->print;
@@ -197,49 +215,56 @@ static const struct text *record(struct printing *g)
 	limit_strings(g);
 	const struct script_clause *c = e->clause->clause;
 	bool is_end = c->attach.n == 1 && c->attach.v[0].provider->when >= WHEN_BEGIN;
-	// What is a part of an expression is not always called.
+	// A part of an expression is not always evaluated.
 	g->shape.is_counted = !is_mark && !is_end && p->value == g->call;
 	vec_push(all->arena, &all->list, g->shape);
 	if (g->shape.is_counted)
-		text_add(g->arena, p->before,
-			 made(e, g->call, "%s[%u] = count(); ", all->counts, (uint64_t)number));
+		text_add(
+		    g->arena, p->before,
+		    text_format(e, g->call, "%s[%u] = count(); ", all->counts, (uint64_t)number));
 	if (!p->has_key)
-		text_add(g->arena, p->before, made(e, g->call, "%t = %s; ", e->key, all->key));
+		text_add(g->arena, p->before,
+			 text_format(e, g->call, "%t = %s; ", e->key, all->key));
 	p->has_key = true;
-	keep_addresses(g, p->before);
+	for (size_t i = 0; i < g->structs.n; i++)
+		text_add(g->arena, p->before,
+			 text_format(g->e, g->structs.v[i], "%t = %n; ", g->e->at.v[i],
+				     emit(g->e, g->structs.v[i], WANT_ADDRESS)));
 	struct text *call = write_call(g, number);
 	if (!is_mark)
 		return call;
-	text_add(g->arena, p->before, made(e, g->call, "%n; ", call));
+	text_add(g->arena, p->before, text_format(e, g->call, "%n; ", call));
 	return NULL;
 }
 
+/** See record/shape.h. */
 static void add_head(struct printing *g)
 {
-	static const char *const words[] = {"nsecs", "cpu", "pid", "tid"};
-	if (!g->e->b->given->shapes->has_head)
+	const struct shapes *all = g->e->b->given->shapes;
+	if (g->shape.has_since)
+		vec_push(g->arena, &g->numbers, (struct passed){.words = STR("elapsed")});
+	for (const struct head_number *n = head_numbers; n < head_numbers + HEAD_NUMBERS; n++)
+		if (shape_has_number(all, &g->shape, n))
+			vec_push(g->arena, &g->numbers,
+				 (struct passed){.words = str_from(n->word)});
+	if (!all->has_head)
 		return;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		vec_push(g->arena, &g->numbers, (struct passed){.words = str_from(words[i])});
 	vec_push(g->arena, &g->texts, (struct passed){.words = STR("comm")});
 	if (!g->shape.probe.n)
 		vec_push(g->arena, &g->texts, (struct passed){.words = STR("probe")});
-}
-
-static bool make_shape(struct printing *g)
-{
-	const struct token *name = g->call->name;
-	add_head(g);
-	return (tok_is(name, "printf") && shape_printf(g)) ||
-	       (tok_is(name, "print") && shape_print(g)) ||
-	       (tok_is(name, "time") && shape_time(g)) || shape_mark(g);
 }
 
 const struct text *record_emit(struct emitter *e, const struct node *call)
 {
 	struct printing g = {.e = e, .arena = e->arena, .call = call};
 	g.shape.probe = probe_of(e->b, e->clause);
-	return make_shape(&g) ? record(&g) : NULL;
+	g.shape.has_since = bind_prints_since(e->b, e->clause->clause);
+	add_head(&g);
+	const struct token *name = call->name;
+	bool good = (tok_is(name, "printf") && shape_printf(&g)) ||
+		    (tok_is(name, "print") && shape_print(&g)) ||
+		    (tok_is(name, "time") && shape_time(&g)) || shape_mark(&g);
+	return good ? write_record(&g) : NULL;
 }
 
 void record_begin(struct emitter *e)

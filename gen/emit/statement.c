@@ -12,7 +12,7 @@ static bool is_print(const struct node *n)
 static const struct text *emit_expression(struct emitter *e, const struct node *n,
 					  const struct node *value);
 
-/** `c ? printf(x) : printf(y)`, whose two calls are statements; NULL for anything else. */
+/** `c ? printf(x) : printf(y)`, a choice of two statements; NULL for anything else. */
 static const struct text *emit_choice(struct emitter *e, const struct node *n,
 				      const struct node *value)
 {
@@ -21,13 +21,13 @@ static const struct text *emit_choice(struct emitter *e, const struct node *n,
 	const struct node *no = yes ? yes->next : NULL;
 	if (!e->makes_records || !e->in_body || !no || (!is_print(yes) && !is_print(no)))
 		return NULL;
-	const struct text *condition = emit_asked(e, c, emit(e, c, WANT_VALUE));
+	const struct text *condition = emit_null_test(e, c, emit(e, c, WANT_VALUE));
 	const struct text *first = emit_expression(e, NULL, node_ungrouped(yes));
-	return made(e, n, "if (%n) { %n } else { %n }", condition, first,
-		    emit_expression(e, NULL, node_ungrouped(no)));
+	return text_format(e, n, "if (%n) { %n } else { %n }", condition, first,
+			   emit_expression(e, NULL, node_ungrouped(no)));
 }
 
-/** @value as a statement: that of @n, or (NULL) one that is made of it. */
+/** @value as a statement, in the place of @n; NULL: a new one. */
 static const struct text *emit_expression(struct emitter *e, const struct node *n,
 					  const struct node *value)
 {
@@ -39,12 +39,14 @@ static const struct text *emit_expression(struct emitter *e, const struct node *
 	e->print = &print;
 	t = emit(e, value, WANT_VALUE);
 	e->print = was;
-	t = print.is_done ? made(e, value, "%n", t)
-	    : n		  ? emit_written(e, n, &t)
-			  : made(e, value, "%n;", t);
-	if (e->b->made->gate && node_is(value, NODE_CALL, "exit"))
-		t = made(e, value, "%s = (uint64)%u; %n", e->b->given->shapes->gate,
-			 (uint64_t)GATE_CLOSED, t);
+	t = print.is_done ? text_format(e, value, "%n", t)
+	    : n		  ? emit_with_children(e, n, &t)
+			  : text_format(e, value, "%n;", t);
+	// What fires until bpftrace ends is not printed any more, and no loss.
+	if (e->b->given->shapes && e->b->given->shapes->has_gate &&
+	    node_is(value, NODE_CALL, "exit"))
+		t = text_format(e, value, "%s = (uint64)%u; %n", e->b->given->shapes->gate,
+				(uint64_t)GATE_CLOSED, t);
 	if (!before.pieces)
 		return t;
 	text_add(e->arena, &before, t);
@@ -54,8 +56,8 @@ static const struct text *emit_expression(struct emitter *e, const struct node *
 }
 
 /**
- * `++x;` after a block: bpftrace 0.27 takes the operator for one on the block's value, and no version minds
- * `x++;`.
+ * `++x;` as `x++;`, which all versions accept: after a block, bpftrace 0.27 applies the ++ to the value
+ * of the block.
  */
 static const struct text *emit_step(struct emitter *e, const struct node *n)
 {
@@ -64,27 +66,39 @@ static const struct text *emit_step(struct emitter *e, const struct node *n)
 	if (!is_step || !before || before->next != n ||
 	    (before->child->kind != NODE_IF && before->child->kind != NODE_BLOCK))
 		return NULL;
-	return made(e, n, "%n%t;", emit(e, step->child, WANT_VALUE), step->name->text);
+	return text_format(e, n, "%n%t;", emit(e, step->child, WANT_VALUE), step->name->text);
 }
 
-static const struct text *emit_simple(struct emitter *e, const struct node *n)
+/** `for ($kv : @m)`, after the assignments of e->loop. */
+static const struct text *emit_loop(struct emitter *e, const struct node *n)
 {
-	const struct text *t = emit_step(e, n);
-	if (!t)
-		t = emit_expression(e, n, n->child);
-	e->last_statement = n;
-	return t;
+	struct text *all = text_format(e, n, "");
+	struct loop loop = {.before = all};
+	e->loop = &loop;
+	const struct text *t = statement_emit(e, n);
+	e->loop = NULL;
+	if (!loop.words.n)
+		return t;
+	text_add(e->arena, all, t);
+	return all;
 }
 
 const struct text *statement_emit(struct emitter *e, const struct node *n)
 {
 	struct print_statement *was = e->print;
 	bool is_loop = node_is(n, NODE_WHILE, "while");
-	if (n->kind == NODE_EXPRESSION)
-		return emit_simple(e, n);
+	if (n->kind == NODE_EXPRESSION) {
+		const struct text *step = emit_step(e, n);
+		if (!step)
+			step = emit_expression(e, n, n->child);
+		e->last_statement = n;
+		return step;
+	}
+	if (n->kind == NODE_FOR && n->child->next->kind == NODE_MAP && e->in_body && !e->loop)
+		return emit_loop(e, n);
 	e->print = NULL;
 	e->in_loop += is_loop;
-	const struct text *t = emit_written(e, n, emit_children(e, n, NULL));
+	const struct text *t = emit_with_children(e, n, emit_children(e, n, NULL));
 	e->in_loop -= is_loop;
 	e->print = was;
 	return t;

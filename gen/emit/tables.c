@@ -8,7 +8,7 @@
 #include "sema/table.h"
 #include "dialect/dialect.h"
 
-/** A script may add names of its own to a table, and nothing else. */
+/** Reports uses of a table other than reading it and adding names. */
 static bool check_uses(const struct bind *b, struct str map)
 {
 	for (const struct use *u = uses_of_map(&b->found.uses, map); u; u = u->next) {
@@ -29,7 +29,7 @@ static bool add_table(struct emitter *e, struct bind_table *w, struct code *begi
 	const struct bind *b = e->b;
 	if (!table_find_names(b, w) || !check_uses(b, w->map))
 		return false;
-	// Not where all names that it has are given to what is printed behind the program, or bpftrace has them.
+	// Not if all its names are added after bpftrace has printed the values, or bpftrace knows them.
 	const struct defined_enum *def = map_get(&e->enums, w->map);
 	if (!map_get(&e->tables_used, w->map) && (b->given->shapes || (def && def->is_possible)))
 		return true;
@@ -39,10 +39,10 @@ static bool add_table(struct emitter *e, struct bind_table *w, struct code *begi
 			     "enum " STR_FMT " has %zu names: bpftrace " DIALECT_FMT
 			     " will be slow to start",
 			     STR_ARG(tab.name), tab.n_items, DIALECT_ARG(b->given->version));
-	// The keys of a map are of one type, which is signed from 0.24 on.
+	// All keys of a map have one type, which is signed from 0.24 on.
 	if (tab.size == 8 && !dialect_mixes_signs(b->given->version))
 		tab.is_signed = true;
-	// For readers one is a line.
+	// In a program to be read, one a line.
 	bool is_read = !b->given->shapes;
 	enumtab_print(begin, w->map, &tab, is_read ? "\n\t" : " ", is_read ? "" : " ");
 	// An unknown 0 would print as nothing.
@@ -74,14 +74,14 @@ static const struct enumtab *names_of(struct emitter *e, struct str map, struct 
 	return names;
 }
 
-/** A word of a definition: nobody else has it. */
+/** Is @word unused, so that a definition can have it? */
 static bool is_free(struct emitter *e, struct map *words, struct str word)
 {
 	return types_has_room(e, word) && !map_get(&e->words, word) &&
 	       map_add(e->arena, words, word);
 }
 
-/** The enum that has what @map has; is_possible: bpftrace can have it. */
+/** The enum for the names of @map; is_possible: bpftrace accepts it. */
 static const struct defined_enum *define(struct emitter *e, struct str map)
 {
 	struct defined_enum *def = map_get(&e->enums, map);
@@ -111,7 +111,7 @@ bool tables_cast(struct emitter *e, const struct name_lookup *name, struct safe_
 {
 	const struct expr *x = name->key->expr;
 	bool is_certain = x && (x->sign == SIGN_NONE || x->sign == SIGN_UNSIGNED);
-	// One that is no enumerator is an error where it is written.
+	// A number that is no enumerator would be an error.
 	if (!is_certain || node_ungrouped(name->key)->kind == NODE_NUMBER ||
 	    !dialect_names_enums(e->b->given->version) || e->makes_records)
 		return false;
@@ -163,7 +163,7 @@ bool tables_add(struct emitter *e)
 	for (size_t i = 0; i < b->made->tables.n; i++)
 		good &= add_table(e, &b->made->tables.v[i], &begin, &end);
 	if (good)
-		name_warn_of_nameless(e);
+		name_warn_of_unnamed(e);
 	if (good && code_str(&begin).n) {
 		clause_add_begin(e, str_copy(e->arena, code_str(&begin)));
 		clause_add_end(e, str_copy(e->arena, code_str(&end)));

@@ -23,7 +23,7 @@ static void add_piece(struct arena *a, struct text *to, struct piece piece)
 	to->last = p;
 }
 
-/** A part may stand there several times, as may each of its own. */
+/** Parts may be repeated, and contain repeated parts: the size can overflow. */
 static void add_size(struct text *to, size_t n)
 {
 	to->size = n < UINT32_MAX - to->size ? to->size + (uint32_t)n : UINT32_MAX;
@@ -63,12 +63,12 @@ void text_add_at(struct arena *a, struct text *to, const struct text *part,
 	struct text *at = text_new(a, kept, false), *same = arena_new(a, struct text);
 	*kept = *lead;
 	*same = *part;
-	same->has_lines = true;
+	same->is_multiline = true;
 	text_add(a, at, same);
 	text_add(a, to, at);
 }
 
-/** The words before @end of a format; what was read is dropped. */
+/** Adds the collected words to @t, and clears them. */
 static void flush(struct arena *a, struct text *t, struct strbuf *words)
 {
 	text_add_words(a, t, str_copy(a, strbuf_str(words)));
@@ -94,10 +94,10 @@ struct text *text_make(struct arena *a, const struct token *at, const char *form
 			break;
 		case 'c':
 			part = va_arg(ap, const struct text *);
-			strbuf_addz(&words, part->is_tight ? "" : "(");
+			strbuf_addz(&words, part->needs_no_parens ? "" : "(");
 			flush(a, t, &words);
 			text_add(a, t, part);
-			strbuf_addz(&words, part->is_tight ? "" : ")");
+			strbuf_addz(&words, part->needs_no_parens ? "" : ")");
 			break;
 		case 's':
 			strbuf_addz(&words, va_arg(ap, const char *));
@@ -123,11 +123,11 @@ struct text *text_make(struct arena *a, const struct token *at, const char *form
 struct printer {
 	text_put *put;
 	void *ctx;
-	struct token lead; // what the next token has before it is this one's
+	struct token lead; // the next token gets its line and blanks
 	bool has_lead;
 };
 
-static void put(struct printer *p, struct token t, const struct token *of)
+static void print_token(struct printer *p, struct token t, const struct token *of)
 {
 	if (p->has_lead) {
 		t.before = p->lead.before;
@@ -138,11 +138,8 @@ static void put(struct printer *p, struct token t, const struct token *of)
 	p->put(p->ctx, &t, of);
 }
 
-/**
- * A token of a text that btgen has put together: it is ours, and stands for what was at its place. Its
- * line is made once, not with each copy.
- */
-static struct token moved(const struct token *t)
+/** A template token inside generated text: without its own line break, for a copy must not repeat that. */
+static struct token moved_token(const struct token *t)
 {
 	struct token moved = *t;
 	moved.loc = (struct src_loc){0};
@@ -159,48 +156,48 @@ static void set_lead(struct printer *p, struct token lead)
 	p->has_lead = true;
 }
 
-static void put_tokens(struct printer *p, const struct text *of, const struct piece *piece,
-		       bool is_moved)
+static void print_tokens(struct printer *p, const struct text *of, const struct piece *piece,
+			 bool is_moved)
 {
 	const struct token *t = piece->token;
 	for (uint32_t i = 0; i < piece->n; i++, t = t->next) {
-		struct token one = is_moved ? moved(t) : *t;
+		struct token one = is_moved ? moved_token(t) : *t;
 		const struct str *name = of->names ? map_get(of->names, t->text) : NULL;
 		if (name)
 			one.text = *name;
-		put(p, one, t);
+		print_token(p, one, t);
 	}
 }
 
-static void put_text(struct printer *p, const struct text *t, bool is_moved)
+static void print_part(struct printer *p, const struct text *t, bool is_moved)
 {
 	if (!t->is_written && !p->has_lead && t->pieces)
-		set_lead(p, is_moved ? moved(t->at) : *t->at);
+		set_lead(p, is_moved ? moved_token(t->at) : *t->at);
 	for (const struct piece *piece = t->pieces; piece; piece = piece->next) {
 		if (!t->is_written && !p->has_lead)
 			set_lead(p, (struct token){0});
 		if (piece->kind == PIECE_TEXT)
-			put_text(p, piece->text,
-				 t->is_written ? is_moved : !piece->text->has_lines);
+			print_part(p, piece->text,
+				   t->is_written ? is_moved : !piece->text->is_multiline);
 		else if (piece->kind == PIECE_TOKENS)
-			put_tokens(p, t, piece, is_moved);
+			print_tokens(p, t, piece, is_moved);
 		else if (piece->kind == PIECE_WORDS)
-			put(p,
-			    (struct token){.kind = TOK_OTHER,
-					   .text = {piece->words, piece->n},
-					   .use = t->at->use,
-					   .from_macro = true},
-			    t->at);
+			print_token(p,
+				    (struct token){.kind = TOK_OTHER,
+						   .text = {piece->words, piece->n},
+						   .use = t->at->use,
+						   .from_macro = true},
+				    t->at);
 	}
 }
 
 void text_print(const struct text *t, text_put *fn, void *ctx)
 {
 	struct printer p = {.put = fn, .ctx = ctx};
-	put_text(&p, t, false);
+	print_part(&p, t, false);
 }
 
-static void put_words(void *ctx, const struct token *t, const struct token *of)
+static void append_words(void *ctx, const struct token *t, const struct token *of)
 {
 	struct strbuf *text = ctx;
 	(void)of;
@@ -212,11 +209,11 @@ static void put_words(void *ctx, const struct token *t, const struct token *of)
 struct str text_str(struct arena *a, const struct text *t)
 {
 	struct strbuf text = {0};
-	text_print(t, put_words, &text);
+	text_print(t, append_words, &text);
 	return strbuf_take(&text, a);
 }
 
-static bool take_words(struct str words, struct str *rest)
+static bool consume_words(struct str words, struct str *rest)
 {
 	size_t n = words.n < rest->n ? words.n : rest->n;
 	bool same = memcmp(words.p, rest->p, n) == 0;
@@ -224,18 +221,18 @@ static bool take_words(struct str words, struct str *rest)
 	return same;
 }
 
-/** Takes what @t begins with off @rest; false where the two differ. */
-static bool take_prefix(const struct text *t, struct str *rest)
+/** Removes from @rest the words that @t begins with; false if the two differ. */
+static bool consume_prefix(const struct text *t, struct str *rest)
 {
 	bool same = true;
 	for (const struct piece *p = t->pieces; p && same && rest->n; p = p->next) {
 		const struct token *of = p->kind == PIECE_TOKENS ? p->token : NULL;
 		if (p->kind == PIECE_TEXT)
-			same = take_prefix(p->text, rest);
+			same = consume_prefix(p->text, rest);
 		else if (p->kind == PIECE_WORDS)
-			same = take_words((struct str){p->words, p->n}, rest);
+			same = consume_words((struct str){p->words, p->n}, rest);
 		for (uint32_t i = 0; of && i < p->n && same; i++, of = of->next)
-			same = take_words(of->text, rest);
+			same = consume_words(of->text, rest);
 	}
 	return same;
 }
@@ -243,5 +240,5 @@ static bool take_prefix(const struct text *t, struct str *rest)
 bool text_has_prefix(const struct text *t, const char *z)
 {
 	struct str rest = str_from(z);
-	return take_prefix(t, &rest) && !rest.n;
+	return consume_prefix(t, &rest) && !rest.n;
 }

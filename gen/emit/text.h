@@ -1,13 +1,13 @@
 /**
- * text - what a part of the program is written as.
+ * text - the text of a part of the program.
  *
- * A text is a row of pieces: words of btgen's own, tokens of the template, each with its place, and
- * other texts. Once it is made nothing of it changes, so that it may be a piece of several others.
+ * A text is a list of pieces: generated words, tokens of the template, each with its place, and
+ * other texts. Once made it does not change, so that it can be a piece of several others.
  *
  *	t = text_make(a, n->first, "(int64)(%n)", value);
  *
- * In a format, %n is a const struct text *, %c the same behind a cast (with brackets, if it needs them), %s a const char *, %t a struct str, %u an uint64_t; anything
- * else is words.
+ * In a format, %n is a const struct text *, %c the same as the operand of a cast (in brackets, if it needs
+ * them), %s a const char *, %t a struct str, %u an uint64_t; anything else is copied.
  */
 #ifndef EMIT_TEXT_H
 #define EMIT_TEXT_H
@@ -16,13 +16,13 @@
 #include "base/map.h"
 #include "text/lex.h"
 
-/** What bpftrace takes a value for. */
-enum held {
-	HELD_OPEN,     /**< no number, or nothing is known */
-	HELD_ANY,      /**< a literal: it is what stands beside it */
-	HELD_NARROW,   /**< never negative, of fewer than 64 bits: a truth, too */
-	HELD_UNSIGNED, /**< 64 bits */
-	HELD_SIGNED,   /**< 64 bits */
+/** How bpftrace represents a value. */
+enum repr {
+	REPR_UNKNOWN,  /**< no number, or not known */
+	REPR_LITERAL,  /**< a literal: it adapts to the other operand */
+	REPR_NARROW,   /**< never negative, fewer than 64 bits: a bool, too */
+	REPR_UNSIGNED, /**< 64 bits */
+	REPR_SIGNED,   /**< 64 bits */
 };
 
 /** A large script has millions of these. */
@@ -42,39 +42,39 @@ struct piece {
 };
 
 struct text {
-	const struct token *at; /**< its place in the template, and what stands before it there */
+	const struct token *at; /**< its place in the template, with the blanks before it */
 	struct piece *pieces, *last;
-	const struct map *names; /**< of its tokens: variables with another name, struct str * */
+	const struct map *names; /**< of PIECE_TOKENS: renamed variables -> struct str * */
 	uint32_t size;		 /**< bytes, about */
-	bool is_written;	 /**< the template's tokens, which keep their places */
-	bool is_whole;		 /**< all of a node, and nothing is changed */
-	bool has_lines;		 /**< its tokens keep their lines wherever it stands: a block */
+	bool is_written;	 /**< tokens of the template, which keep their places */
+	bool is_whole;		 /**< all of a node, unchanged */
+	bool is_multiline;	 /**< its tokens keep their lines wherever it is moved: a block */
 	// Of an expression:
-	bool is_tight;	/**< a cast may stand before it */
-	bool is_truth;	/**< true or false, with which no bpftrace computes right */
-	bool is_made;	/**< `held` by a cast of ours */
-	bool is_number; /**< a literal: all of it is digits */
-	enum held held : 8;
-	unsigned bits : 8;	 /**< it is a signed number that fits into so many; 0: not known */
-	const struct text *mask; /**< `~7` with a cast: as it is written, which & may have */
+	bool needs_no_parens; /**< a cast may stand before it */
+	bool is_bool;	      /**< true or false, which no bpftrace adds correctly */
+	bool is_made;	      /**< a generated cast gives it `repr` */
+	bool is_number;	      /**< a literal: all of it is digits */
+	enum repr repr : 8;
+	unsigned bits : 8;	 /**< a signed number that fits into so many; 0: not known */
+	const struct text *mask; /**< of a cast `~7`: without the cast, for & */
 };
 
-/** The last one for a text of the template's tokens. */
+/** @is_written: for tokens of the template. */
 struct text *text_new(struct arena *a, const struct token *at, bool is_written);
 struct text *text_make(struct arena *a, const struct token *at, const char *format, ...);
 void text_add(struct arena *a, struct text *to, const struct text *part);
 void text_add_words(struct arena *a, struct text *to, struct str words);
 void text_add_tokens(struct arena *a, struct text *to, const struct token *from,
 		     const struct token *last, const struct map *names);
-/** @part stands where @lead would. */
+/** Adds @part with the line and the blanks of @lead. */
 void text_add_at(struct arena *a, struct text *to, const struct text *part,
 		 const struct token *lead);
 
-/** Takes a token, which is gone then; @of: the one of the template that it is or stands for. */
+/** Prints @t, which is valid only during the call; @of: the token of the template that it is, or replaces. */
 typedef void text_put(void *ctx, const struct token *t, const struct token *of);
 /** Calls @fn for each token of @t. */
 void text_print(const struct text *t, text_put *fn, void *ctx);
-/** @t without what stands before its first token. */
+/** @t without the blanks and comments before its first token. */
 struct str text_str(struct arena *a, const struct text *t);
 /** Does it begin with @z? */
 bool text_has_prefix(const struct text *t, const char *z);

@@ -1,12 +1,12 @@
-// Who is traced: what clauses ask, and the map of a family, of processes and those that they fork.
+// The filter each clause needs for the traced processes, and the map of a family: processes and those they fork.
 #include <inttypes.h>
 
 #include "emit/emit_priv.h"
 #include "process/cgroup.h"
 
 /**
- * The processes that are traced are the keys of a map. A child of one is, too, that was made before
- * sched_process_fork was attached.
+ * The keys of this map are the traced processes. A child that was forked before sched_process_fork was
+ * attached is added, too.
  */
 #define FAMILY "@btgen_traced"
 #define IS_OF_FAMILY "(" FAMILY "[pid] || " FAMILY "[(uint64)curtask->real_parent->tgid])"
@@ -29,9 +29,9 @@ const char *traced_test(const struct bind *b)
 }
 
 /**
- * Who is in the map. The tracepoints name tasks: threads come and go with them, and nobody asks for
- * their numbers. A process is freed when its last thread has ended and it was waited for, its first
- * thread may exit long before.
+ * Keeps the map. The tracepoints report tasks, so threads are added and removed, too, but never looked up.
+ * A process is freed when its last thread has ended and it was waited for; its first thread may exit long
+ * before.
  */
 void traced_follow_family(const struct bind *b, struct str *begin, struct str *clauses,
 			  struct str *end)

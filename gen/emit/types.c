@@ -18,7 +18,7 @@ struct str types_pointer(struct emitter *e, struct ctype *type)
 		return str_printf(e->arena, "%sint%u *", to->is_signed ? "" : "u",
 				  (unsigned)to->size * 8);
 	if (!ctype_complete(to)) {
-		if (!targettype_is_own(e->b, to->name))
+		if (!targettype_is_scripts(e->b, to->name))
 			return STR("");
 		tag = to->name; // the program only declares it, the script defines it
 	} else if (!closure_add(&e->types, to, name, &tag)) {
@@ -42,10 +42,7 @@ static bool follow(void *ctx, struct ctype *owner, const struct ctype_member *m)
 	return targettype_is_accessed(e->b, m->name);
 }
 
-/**
- * The words that stand for a number type in every bpftrace: "int32", or "int64)(int32" to carry the
- * sign.
- */
+/** A number type as every bpftrace spells it: "int32", or "int64)(int32" to extend by the sign. */
 static const char *scalar_name(struct arena *a, struct ctype *t, bool is_bare)
 {
 	bool is_signed = t->is_signed && t->kind != CTYPE_BOOL;
@@ -57,9 +54,7 @@ static const char *scalar_name(struct arena *a, struct ctype *t, bool is_bare)
 	return arena_printf(a, "%sint%u", is_signed ? "" : "u", bits);
 }
 
-/**
- * The definition of the target's type is wanted; the name becomes `struct tag`, or a number type.
- */
+/** Adds the definition of a type of the target; the name becomes `struct tag`, or a number type. */
 static bool use_type(struct emitter *e, const struct node *n, bool is_cast,
 		     const struct targettype_name *name, struct ctype *t, struct str *ret)
 {
@@ -92,16 +87,16 @@ static bool use_type(struct emitter *e, const struct node *n, bool is_cast,
 	return true;
 }
 
-/** No type of the target's is called so: bpftrace knows it, or will say that it does not. */
+/** No type of the target has this name: bpftrace knows it, or reports it. */
 static bool miss(struct emitter *e, const struct targettype_name *name, const struct node *n)
 {
 	const struct bind *b = e->b;
 	if (!targettype_is_kernel(b, name->name))
 		return lookup_report_unknown(bind_lookup(b), tok_at(name->last), "type", name->name,
 					     NAME_TYPES);
-	bool of_kernel = n->next && node_is(n->next, NODE_NAME, "curtask"); // a cast of that
+	bool of_kernel = n->next && node_is(n->next, NODE_NAME, "curtask"); // a cast of curtask
 	if (e->clause->has_user && !e->clause->has_other && !of_kernel &&
-	    map_add(b->arena, &e->types_said, name->name))
+	    map_add(b->arena, &e->reported_types, name->name))
 		return diag_finding(b->diag, "kernel-type", DIAG_WARNING, tok_at(name->last),
 				    "%s has no " STR_FMT ": using the kernel's",
 				    bind_target_name(b), STR_ARG(name->name));
@@ -117,7 +112,7 @@ bool types_spell(struct emitter *e, const struct node *n, bool is_cast, struct s
 	if (targettype_find(b, e->clause, n, &name, &type))
 		return use_type(e, n, is_cast, &name, type, ret);
 	e->has_other_types |= !vocabulary_type(name.name);
-	if (!name.has_keyword || targettype_is_own(b, targettype_bare(name.name)) ||
+	if (!name.has_keyword || targettype_is_scripts(b, targettype_bare(name.name)) ||
 	    (targettype_is_kernel_clause(e->clause->clause) && targettype_is_kernel(b, name.name)))
 		return true;
 	return miss(e, &name, n);
@@ -180,7 +175,7 @@ bool types_has_room(const struct emitter *e, struct str word)
 	const struct bind *b = e->b;
 	struct str spelled = cname_ident(b->arena, word, true);
 	return str_is_ident(word) && str_eq(spelled, word) && !vocabulary_is_builtin(word) &&
-	       !targettype_is_own(b, word) && !targettype_defines(b, word) &&
+	       !targettype_is_scripts(b, word) && !targettype_defines(b, word) &&
 	       !b->found.pp->n_c_headers && !targettype_is_kernel_word(b, word);
 }
 

@@ -4,12 +4,13 @@
 #include "sema/strings.h"
 #include "dialect/dialect.h"
 
-/** How many numbers all structs that the call prints can be. */
+/** How many numbers are left for the bytes of all structs that the call prints. */
 static uint64_t words_for_structs(const struct printing *g)
 {
 	enum { SHOWN = 3 }; // a name of 16 bytes, and KEY
 	const struct bind *b = g->e->b;
 	unsigned strings = 0, others = b->given->shapes->has_head ? SHAPE_HEAD : 0;
+	others += g->shape.has_since ? SHAPE_SINCE : 0;
 	if (dialect_prints_from_stack(b->given->version))
 		others += (unsigned)g->e->n_variables; // on the same stack
 	for (struct node *arg = g->call->child; arg; arg = arg->next) {
@@ -18,14 +19,14 @@ static uint64_t words_for_structs(const struct printing *g)
 		if (n)
 			strings += n;
 		else if (exprtype_is_whole(arg->expr, &size) || arg->expr->kind == EXPR_NUMBER)
-			others++; // of a struct its address
+			others++; // the address of a struct
 		else
 			others += SHOWN;
 	}
 	return dialect_printed_numbers(b->given->version, strings, others);
 }
 
-/** Small structs get what they need, and what is left is shared by the others. */
+/** Small structs get what they need; the others share the rest. */
 static uint64_t bytes_of_each(const struct printing *g)
 {
 	uint64_t all = words_for_structs(g), share = 0, before, size;

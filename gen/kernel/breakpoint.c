@@ -85,7 +85,7 @@ static void add(struct reading *r, struct breakpoint one, struct str path, uint6
 }
 
 /** A perf event. */
-static bool take_event(struct reading *r, int fd)
+static bool read_event(struct reading *r, int fd)
 {
 	char path[4096] = "";
 	uint32_t n = sizeof(path), program = 0, kind = 0;
@@ -99,7 +99,7 @@ static bool take_event(struct reading *r, int fd)
 }
 
 /** A link to many places, which /proc/PID/fdinfo has since Linux 6.17, below "cookie offset ref_ctr_offset". */
-static void take_link(struct reading *r, struct str text)
+static void read_link(struct reading *r, struct str text)
 {
 	struct breakpoint one = {0};
 	struct str path = STR("");
@@ -126,9 +126,9 @@ void breakpoint_read(struct arena *a, pid_t pid, breakpoints *ret)
 	DIR *dir = directory < 0 ? NULL : fdopendir(directory);
 	for (struct dirent *e; dir && (e = readdir(dir));) {
 		struct str text;
-		if (!take_event(&r, atoi(e->d_name)) &&
+		if (!read_event(&r, atoi(e->d_name)) &&
 		    proc_read(a, PROCFS, pid, arena_printf(a, "fdinfo/%s", e->d_name), &text))
-			take_link(&r, text);
+			read_link(&r, text);
 	}
 	if (dir)
 		closedir(dir);

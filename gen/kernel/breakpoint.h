@@ -1,9 +1,10 @@
 /**
  * breakpoint - where the uprobes of another process are, and whether the kernel has to single-step there.
  *
- * A uprobe replaces an instruction by a breakpoint. What the kernel then does itself (on x86-64 its own nops, push, jumps
- * and calls, measured on Linux 6.18) takes half a microsecond. Any other instruction runs out of line, with
- * a second exception behind it: 10 us in a virtual machine. A USDT probe is a nop; a function begins with anything.
+ * A uprobe replaces an instruction by a breakpoint. Instructions that the kernel emulates (on x86-64 its
+ * own nops, push, jumps and calls, measured on Linux 6.18) take half a microsecond. Any other instruction
+ * runs out of line, followed by a second exception: 10 us in a virtual machine. A USDT probe is a nop; a
+ * function begins with anything.
  */
 #ifndef KERNEL_BREAKPOINT_H
 #define KERNEL_BREAKPOINT_H

@@ -15,6 +15,8 @@
 #include "kernel/bpfobject.h"
 #include "kernel/breakpoint.h"
 
+enum { EMULATED_NS = 1000, STEPPED_NS = 10000 };
+
 struct cost_program {
 	int fd;
 	uint32_t id;
@@ -33,10 +35,7 @@ struct opening {
 bool cost_begin(struct arena *a, struct cost *c)
 {
 	*c = (struct cost){.arena = a, .stats = bpf_enable_stats(BPF_STATS_RUN_TIME)};
-	if (c->stats < 0)
-		return false;
-	trapcost_begin(&c->trap);
-	return true;
+	return c->stats >= 0;
 }
 
 // --- whose a program is ---
@@ -51,7 +50,7 @@ static struct str words_of(struct arena *a, struct str s)
 	return (struct str){words, s.n};
 }
 
-/** @s without "_12" at its end, behind @what. */
+/** @s without the "_12" at its end, after @what. */
 static struct str cut_number(struct str s, struct str what)
 {
 	size_t n = s.n;
@@ -65,8 +64,8 @@ static struct str cut_number(struct str s, struct str what)
 }
 
 /**
- * The function that is the program, of which its BTF tells: from 0.21 on "KIND_PATH_PROVIDER_NAME" and
- * numbers of the site and of the probe. Empty without BTF.
+ * The name of the program's function in its BTF: from 0.21 on "KIND_PATH_PROVIDER_NAME" and numbers of the
+ * site and of the probe. Empty without BTF.
  */
 static struct str function_of(struct opening *o, int fd)
 {
@@ -148,7 +147,7 @@ static size_t probe_of(struct opening *o, int fd, const struct bpf_prog_info *in
 	return c->probes.n - 1;
 }
 
-static bool take_program(void *ctx, int fd)
+static bool add_program(void *ctx, int fd)
 {
 	struct opening *o = ctx;
 	struct bpf_prog_info info = {0};
@@ -165,16 +164,19 @@ static bool take_program(void *ctx, int fd)
 	return true;
 }
 
-static void read_programs(struct cost *c)
+void cost_read(struct cost *c)
 {
 	c->before = c->now;
 	c->now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
+	c->cpu_before = c->cpu_now;
+	// A process that has exited: as if it had run on all processors since.
+	if (c->only && !cputime_read(c->only, &c->cpu_now))
+		c->cpu_now.ran += (c->now - c->before) * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	for (size_t i = 0; i < c->probes.n; i++) {
 		c->probes.v[i].before = c->probes.v[i].sum;
 		c->probes.v[i].sum = (struct cost_sum){0};
 	}
-	for (size_t i = 0; i < c->programs.n; i++) {
-		struct cost_program *program = &c->programs.v[i];
+	vec_each(struct cost_program, program, &c->programs) {
 		struct cost_probe *p = &c->probes.v[program->probe];
 		struct bpf_prog_info info = {0};
 		uint32_t n = sizeof(info);
@@ -214,18 +216,20 @@ static void count_breakpoints(struct cost *c, struct cost_program *p, const brea
 		p->stepped += c->probes.v[p->probe].of.n_extra;
 }
 
-bool cost_open(struct cost *c, pid_t pid, const cost_names *names)
+bool cost_open(struct cost *c, pid_t pid, const cost_names *names, int only)
 {
 	struct opening o = {.cost = c, .names = names};
-	int error = bpfobject_walk(pid, BPFOBJECT_PROGRAM, take_program, &o);
+	int error = bpfobject_walk(pid, BPFOBJECT_PROGRAM, add_program, &o);
 	btf__free(o.btf);
 	breakpoints all = {0};
 	struct map taken = {0};
 	breakpoint_read(c->arena, pid, &all);
 	for (size_t i = 0; i < c->programs.n; i++)
 		count_breakpoints(c, &c->programs.v[i], &all, &taken);
-	read_programs(c);
+	c->only = only;
+	cost_read(c);
 	c->began = c->now;
+	c->cpu_began = c->cpu_now;
 	for (size_t i = 0; i < c->probes.n; i++)
 		c->probes.v[i].first = c->probes.v[i].sum;
 	errno = error ? error : ENOENT;
@@ -234,26 +238,31 @@ bool cost_open(struct cost *c, pid_t pid, const cost_names *names)
 
 // --- what it takes ---
 
-void cost_read(struct cost *c)
-{
-	if (!c->has_trap_ns)
-		c->has_trap_ns = trapcost_read(&c->trap, &c->trap_ns);
-	read_programs(c);
-}
-
 /** A probe, and what it has used. */
 struct used {
 	const struct cost_probe *probe;
 	double hits, ns; // with the breakpoints
 };
 
-static struct used used_by(const struct cost *c, const struct cost_probe *p, bool all)
+static struct used estimate(const struct cost_probe *p, bool all)
 {
 	struct cost_sum before = all ? p->first : p->before;
 	double hits = (double)(p->sum.hits - before.hits), ns = (double)(p->sum.ns - before.ns);
-	ns += (p->sum.emulated - before.emulated) * c->trap_ns.emulated;
-	ns += (p->sum.stepped - before.stepped) * c->trap_ns.stepped;
+	ns += (p->sum.emulated - before.emulated) * EMULATED_NS;
+	ns += (p->sum.stepped - before.stepped) * STEPPED_NS;
 	return (struct used){p, hits, ns};
+}
+
+static struct used used_by(const struct cost *c, const struct cost_probe *p, bool all)
+{
+	struct used used = estimate(p, all);
+	// The estimates of probes in the process's code are scaled to fit in its CPU time.
+	double sum = 0, ran = (double)(c->cpu_now.ran - (all ? c->cpu_began : c->cpu_before).ran);
+	for (size_t i = 0; i < c->probes.n && c->only && p->of.n_traps; i++)
+		if (c->probes.v[i].of.n_traps)
+			sum += estimate(&c->probes.v[i], all).ns;
+	used.ns *= sum > ran ? ran / sum : 1;
+	return used;
 }
 
 /** Between the two reads, in ns. */
@@ -279,9 +288,17 @@ double cost_share(const struct cost *c, bool all)
 	return used_by_all(c, all).ns / time_of(c, all);
 }
 
-double cost_rate(const struct cost *c, bool all)
+double cost_rate(const struct cost *c)
 {
-	return used_by_all(c, all).hits * 1e9 / time_of(c, all);
+	return used_by_all(c, false).hits * 1e9 / time_of(c, false);
+}
+
+double cost_available(const struct cost *c)
+{
+	double ran = (double)(c->cpu_now.ran - c->cpu_before.ran), time = time_of(c, false);
+	double waited = (double)c->cpu_now.waited - (double)c->cpu_before.waited;
+	bool is_starved = ran > 0 && waited > ran && ran + waited >= time / 2;
+	return is_starved && ran < time ? ran / time : 1;
 }
 
 // --- what is said of it ---
@@ -292,7 +309,7 @@ static int compare(const void *x, const void *y)
 	return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/** Those that were hit, the dearest first. */
+/** Those that were hit, most expensive first. */
 static size_t sort_used(const struct cost *c, bool all, struct used **ret)
 {
 	size_t n = 0;
@@ -326,8 +343,6 @@ void cost_write_json(const struct cost *c, struct strbuf *ret)
 	json_open(&j, "cost", '{');
 	json_printf(&j, "seconds", "%.3f", time_of(c, true) / 1e9);
 	json_printf(&j, "percent", "%.3f", 100 * cost_share(c, true));
-	if (!c->has_trap_ns)
-		json_str(&j, "breakpoint", STR("typical"));
 	json_open(&j, "probes", '[');
 	for (size_t i = 0; i < n; i++) {
 		json_open(&j, NULL, '{');
@@ -349,7 +364,6 @@ void cost_end(struct cost *c)
 		close(c->programs.v[i].fd);
 	if (c->stats >= 0)
 		close(c->stats);
-	trapcost_end(&c->trap);
 	c->programs.n = 0;
 	c->stats = -1;
 }

@@ -35,7 +35,7 @@ struct search {
 	int found;
 };
 
-static bool take_map(void *ctx, int map)
+static bool match_map(void *ctx, int map)
 {
 	struct search *s = ctx;
 	struct bpf_map_info info = {0};
@@ -50,7 +50,7 @@ static bool take_map(void *ctx, int map)
 int kernelmap_open(pid_t pid, const char *name)
 {
 	struct search s = {name, -1};
-	int error = bpfobject_walk(pid, BPFOBJECT_MAP, take_map, &s);
+	int error = bpfobject_walk(pid, BPFOBJECT_MAP, match_map, &s);
 	errno = error ? error : ENOENT;
 	return s.found;
 }

@@ -1,9 +1,9 @@
 /**
  * kernelmap - maps of bpftrace's programs that btgen reads, and one that it sets.
  *
- * Events lost: what bpftrace says itself is not to be relied on. 0.27 leaves one processor out, and
- * before 0.24 it says so in a line among the data, which the traced program could print as well. The
- * counter is a map of its own (from 0.22 or so on).
+ * Events lost: the reports of bpftrace are not reliable. 0.27 leaves one processor out, and before 0.24
+ * they are lines among the data, which the traced program could print as well. The counter is a map of its
+ * own (from 0.22 or so on).
  *
  * The gate (record/shape.h): a script's @gate is a map that all versions make alike (a hash; keys and
  * values of 8 bytes), under 15 characters of its name with AT_ for the @.

@@ -9,7 +9,7 @@
 
 #define PMU "/sys/bus/event_source/devices/uprobe"
 
-/** The number behind @prefix in a file of the PMU's. */
+/** The number after @prefix in a file of the PMU's. */
 static bool read_number(const char *name, struct str prefix, uint64_t *ret)
 {
 	struct arena a = {0};

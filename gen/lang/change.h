@@ -1,9 +1,9 @@
 /**
- * change - a node stands for something else than its tokens.
+ * change - a node replaced by a text.
  *
- * What only the target or the caller knows is put into the tree before anything is found out of it:
- * what an attach point is bound to, a marker's value, what the script can do without. From then on
- * nobody changes it; programs are written by emit/.
+ * What only the target or the caller knows is put into the tree before facts are found: the binding of an
+ * attach point, a marker's value, removed optional parts. Nothing changes the tree after that; emit/ writes
+ * the program.
  */
 #ifndef LANG_CHANGE_H
 #define LANG_CHANGE_H

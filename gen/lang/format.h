@@ -16,7 +16,7 @@
 struct node *format_find(const struct node *call);
 
 struct conversion {
-	size_t at, end; /**< from the % to behind the letter */
+	size_t at, end; /**< from the % to after the letter */
 	char letter;
 };
 

@@ -54,7 +54,7 @@ bool parse_is(const struct parser *p, const char *z)
 	return tok_is(p->at, z);
 }
 
-struct token *parse_take_any(struct parser *p)
+struct token *parse_advance(struct parser *p)
 {
 	struct token *t = p->at;
 	if (t->kind != TOK_EOF) {
@@ -64,11 +64,11 @@ struct token *parse_take_any(struct parser *p)
 	return t;
 }
 
-bool parse_take(struct parser *p, const char *z)
+bool parse_accept(struct parser *p, const char *z)
 {
 	bool fits = parse_is(p, z);
 	if (fits)
-		parse_take_any(p);
+		parse_advance(p);
 	return fits;
 }
 
@@ -149,8 +149,8 @@ struct token *parse_closing(struct token *open)
 // The program
 
 /** What is there from @first to @last, without a meaning. */
-static struct node *take_opaque(struct parser *p, enum node_kind kind, struct token *first,
-				struct token *last)
+static struct node *parse_opaque(struct parser *p, enum node_kind kind, struct token *first,
+				 struct token *last)
 {
 	p->at = first;
 	struct node *n = parse_begin(p, kind);
@@ -196,17 +196,17 @@ static struct node *parse_definition(struct parser *p)
 	if (!last)
 		return NULL;
 	if (!tok_is(last, "}"))
-		return take_opaque(p, NODE_OPAQUE, p->at, last);
+		return parse_opaque(p, NODE_OPAQUE, p->at, last);
 	struct token *name = skip_attributes(p->at->next);
-	struct token *behind = skip_attributes(last->next);
-	// bpftrace does without a semicolon; struct { ... } name; is an error that it says itself
-	if (behind->kind == TOK_IDENT && tok_is(behind->next, ";") && behind == last->next)
-		behind = behind->next;
-	while (last->next != behind)
+	struct token *after = skip_attributes(last->next);
+	// bpftrace needs no semicolon; it reports the error struct { ... } name; itself
+	if (after->kind == TOK_IDENT && tok_is(after->next, ";") && after == last->next)
+		after = after->next;
+	while (last->next != after)
 		last = last->next;
-	if (tok_is(behind, ";"))
-		last = behind;
-	struct node *n = take_opaque(p, NODE_DEFINITION, p->at, last);
+	if (tok_is(after, ";"))
+		last = after;
+	struct node *n = parse_opaque(p, NODE_DEFINITION, p->at, last);
 	if (n)
 		n->name = name->kind == TOK_IDENT ? name : NULL;
 	return n;
@@ -216,20 +216,20 @@ static struct node *parse_definition(struct parser *p)
 static struct node *parse_function(struct parser *p)
 {
 	struct node *n = parse_begin(p, NODE_FUNCTION);
-	parse_take_any(p);
-	n->name = parse_take_any(p);
-	if (!parse_take(p, "("))
+	parse_advance(p);
+	n->name = parse_advance(p);
+	if (!parse_accept(p, "("))
 		return NULL;
-	while (!parse_take(p, ")")) {
+	while (!parse_accept(p, ")")) {
 		struct node *let = parse_begin(p, NODE_LET);
 		if (!parse_is_variable(p->at) || !parse_add(let, parse_primary(p)) ||
-		    !parse_take(p, ":") || !parse_add(let, parse_type_annotation(p, ",)")))
+		    !parse_accept(p, ":") || !parse_add(let, parse_type_annotation(p, ",)")))
 			return NULL;
 		parse_add(n, parse_end(p, let));
-		if (!parse_take(p, ",") && !parse_is(p, ")"))
+		if (!parse_accept(p, ",") && !parse_is(p, ")"))
 			return NULL;
 	}
-	if (parse_take(p, ":") && !parse_add(n, parse_type_annotation(p, "{")))
+	if (parse_accept(p, ":") && !parse_add(n, parse_type_annotation(p, "{")))
 		return NULL;
 	return parse_add(n, parse_block(p)) ? parse_end(p, n) : NULL;
 }
@@ -238,12 +238,12 @@ static struct node *parse_function(struct parser *p)
 static struct node *parse_macro(struct parser *p)
 {
 	struct node *n = parse_begin(p, NODE_MACRO);
-	parse_take_any(p);
-	n->name = parse_take_any(p);
-	if (parse_take(p, "("))
-		while (!parse_take(p, ")"))
+	parse_advance(p);
+	n->name = parse_advance(p);
+	if (parse_accept(p, "("))
+		while (!parse_accept(p, ")"))
 			if (!parse_add(n, parse_primary(p)) ||
-			    (!parse_take(p, ",") && !parse_is(p, ")")))
+			    (!parse_accept(p, ",") && !parse_is(p, ")")))
 				return NULL;
 	return parse_add(n, parse_block(p)) ? parse_end(p, n) : NULL;
 }
@@ -252,11 +252,11 @@ static struct node *parse_macro(struct parser *p)
 static struct node *parse_map_type(struct parser *p)
 {
 	struct node *n = parse_begin(p, NODE_MAP_TYPE);
-	parse_take_any(p);
-	if (!parse_is(p, "@") || !parse_add(n, parse_primary(p)) || !parse_take(p, "=") ||
+	parse_advance(p);
+	if (!parse_is(p, "@") || !parse_add(n, parse_primary(p)) || !parse_accept(p, "=") ||
 	    !parse_add(n, parse_primary(p)))
 		return NULL;
-	parse_take(p, ";");
+	parse_accept(p, ";");
 	return parse_end(p, n);
 }
 
@@ -268,16 +268,16 @@ static struct node *parse_item(struct parser *p)
 	if (!(last = end_of_item(p)))
 		return NULL;
 	if (parse_is(p, "config"))
-		return take_opaque(p, NODE_CONFIG, first, last);
+		return parse_opaque(p, NODE_CONFIG, first, last);
 	if (parse_is(p, "import"))
-		return take_opaque(p, NODE_IMPORT, first, last);
+		return parse_opaque(p, NODE_IMPORT, first, last);
 	if (parse_is(p, "fn"))
 		n = parse_function(p);
 	else if (parse_is(p, "macro"))
 		n = parse_macro(p);
 	else if (parse_is(p, "let"))
 		n = parse_map_type(p);
-	return n ? n : take_opaque(p, NODE_OPAQUE, first, last);
+	return n ? n : parse_opaque(p, NODE_OPAQUE, first, last);
 }
 
 // Clauses
@@ -299,7 +299,7 @@ static void parse_attach_points(struct parser *p, struct node *clause)
 			n = NULL;
 		else if (!n)
 			n = parse_begin(p, NODE_ATTACH);
-		parse_take_any(p);
+		parse_advance(p);
 	}
 	if (n)
 		parse_add(clause, parse_end(p, n));
@@ -318,18 +318,18 @@ static struct token *predicate_end(struct token *open)
 static struct node *parse_predicate(struct parser *p)
 {
 	struct node *n = parse_begin(p, NODE_PREDICATE);
-	struct token *open = parse_take_any(p);
+	struct token *open = parse_advance(p);
 	p->in_predicate = true;
 	bool good = parse_is(p, "/") || parse_add(n, parse_expression(p));
 	p->in_predicate = false;
-	if (good && parse_take(p, "/") && parse_is(p, "{"))
+	if (good && parse_accept(p, "/") && parse_is(p, "{"))
 		return parse_end(p, n);
 	struct token *end = predicate_end(open), *unexpected = p->at;
 	if (!end) {
 		error_at(p, open, "begins a predicate without a closing slash before {", NULL);
 		return NULL;
 	}
-	n = take_opaque(p, NODE_PREDICATE, open, end);
+	n = parse_opaque(p, NODE_PREDICATE, open, end);
 	if (n)
 		n->name = unexpected;
 	return n;
@@ -350,7 +350,7 @@ static struct node *parse_clause(struct parser *p)
 	if (!close)
 		return NULL;
 	if (!parse_add(n, parse_block(p)))
-		parse_add(n, take_opaque(p, NODE_OPAQUE, open, close));
+		parse_add(n, parse_opaque(p, NODE_OPAQUE, open, close));
 	return parse_end(p, n);
 }
 
@@ -373,7 +373,7 @@ struct node *parse_program(struct arena *a, struct diag *d, struct token *tokens
 	while (p.at->kind != TOK_EOF) {
 		struct node *n;
 		if (parse_is(&p, ";") || p.at->kind == TOK_DIRECTIVE) {
-			parse_take_any(&p);
+			parse_advance(&p);
 			continue;
 		}
 		if (is_closer(p.at))

@@ -19,10 +19,7 @@
 #include "base/diag.h"
 #include "lang/tree.h"
 
-/**
- * The NODE_PROGRAM of @tokens (a list that ends in TOK_EOF); NULL after an error. All of it is
- * @a's.
- */
+/** The NODE_PROGRAM of @tokens (a list that ends in TOK_EOF); NULL after an error. All of it is @a's. */
 struct node *parse_program(struct arena *a, struct diag *d, struct token *tokens);
 /**
  * The expression that C's @text is, in @a; NULL, silently, when it is none, or of a form that bpftrace

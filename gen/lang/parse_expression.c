@@ -11,7 +11,7 @@ static const char *const assignments[] = {
 /** How tightly the operator at @t binds, from 1; 0 when it is none. */
 static unsigned level_of(const struct parser *p, const struct token *t)
 {
-	// In /x == 1/ { the first slash with a brace behind it ends the predicate.
+	// In /x == 1/ { the first slash before a brace ends the predicate.
 	if (p->in_predicate && tok_is(t, "/") && tok_is(t->next, "{"))
 		return 0;
 	unsigned level = 0;
@@ -40,7 +40,7 @@ static bool starts_expression(const struct token *t)
 // Types
 
 /**
- * Behind `<`...`>` at @t, which hold names, numbers and punctuation of a C++ type; NULL when they
+ * After `<`...`>` at @t, which hold names, numbers and punctuation of a C++ type; NULL when they
  * do not close. No compiler writes a longer one, and a < of a comparison must not look through all
  * of a long text for its end.
  */
@@ -64,10 +64,7 @@ static struct token *skip_template(struct token *t)
 	return NULL;
 }
 
-/**
- * Behind the name of a type at @t: words, ns::name, name<...>; NULL for none. *@sure: it cannot be
- * anything else.
- */
+/** After the name of a type at @t: words, ns::name, name<...>; NULL for none. *@sure: it cannot be anything else. */
 static struct token *skip_type_name(struct token *t, bool *sure)
 {
 	static const char *const tags[] = {"struct", "union", "enum", "class", NULL};
@@ -92,7 +89,7 @@ static struct token *skip_type_name(struct token *t, bool *sure)
 	return NULL;
 }
 
-/** Behind the type at @t, NULL when there is none. */
+/** After the type at @t, NULL when there is none. */
 static struct token *skip_type(struct token *t, bool *sure)
 {
 	*sure = false;
@@ -112,11 +109,11 @@ static struct token *skip_type(struct token *t, bool *sure)
 	return NULL;
 }
 
-static struct node *take_type(struct parser *p, const struct token *end)
+static struct node *parse_type_tokens(struct parser *p, const struct token *end)
 {
 	struct node *n = parse_begin(p, NODE_TYPE);
 	while (p->at != end)
-		parse_take_any(p);
+		parse_advance(p);
 	return parse_end(p, n);
 }
 
@@ -133,16 +130,16 @@ static struct node *type_or_expression(struct parser *p)
 	bool is_bare_name = end && end == p->at->next && !sure;
 	if (end && !is_bare_name && !vocabulary_is_builtin(p->at->text) &&
 	    (tok_is(end, ")") || tok_is(end, ",")))
-		return take_type(p, end);
+		return parse_type_tokens(p, end);
 	return parse_expression(p);
 }
 
 static struct node *parse_typeof(struct parser *p)
 {
 	struct node *n = parse_begin(p, NODE_TYPEOF);
-	parse_take_any(p);
-	parse_take_any(p);
-	return parse_add(n, type_or_expression(p)) && parse_take(p, ")") ? parse_end(p, n) : NULL;
+	parse_advance(p);
+	parse_advance(p);
+	return parse_add(n, type_or_expression(p)) && parse_accept(p, ")") ? parse_end(p, n) : NULL;
 }
 
 struct node *parse_type_annotation(struct parser *p, const char *terminators)
@@ -153,15 +150,14 @@ struct node *parse_type_annotation(struct parser *p, const char *terminators)
 	struct token *end = skip_type(p->at, &sure);
 	bool fits = end && end->kind == TOK_PUNCT && end->text.n == 1 &&
 		    strchr(terminators, end->text.p[0]);
-	return fits ? take_type(p, end) : NULL;
+	return fits ? parse_type_tokens(p, end) : NULL;
 }
 
 // Brackets
 
 /**
- * (T)x, behind the bracket; NULL, and nothing taken, when it is no cast. Which names are types is
- * not known here, so any word in brackets is one when an operand can begin behind them; bpftrace's
- * own words are not.
+ * (T)x, after the bracket; NULL, and nothing consumed, if it is no cast. Names of types are not known here,
+ * so any word in brackets is one if an operand can begin after them, except bpftrace's own words.
  */
 static struct node *parse_cast(struct parser *p, struct node *n)
 {
@@ -174,32 +170,32 @@ static struct node *parse_cast(struct parser *p, struct node *n)
 		if (!end || !tok_is(end, ")") || !starts_expression(end->next) ||
 		    (!p->is_c && vocabulary_is_builtin(p->at->text)))
 			return NULL;
-		parse_add(n, take_type(p, end));
+		parse_add(n, parse_type_tokens(p, end));
 	}
 	n->kind = NODE_CAST;
-	return parse_take(p, ")") && parse_add(n, parse_unary(p)) ? parse_end(p, n) : NULL;
+	return parse_accept(p, ")") && parse_add(n, parse_unary(p)) ? parse_end(p, n) : NULL;
 }
 
-/** (a = x, b = y), behind the bracket */
+/** (a = x, b = y), after the bracket */
 static struct node *parse_record(struct parser *p, struct node *n)
 {
 	n->kind = NODE_RECORD;
 	do {
 		struct node *field = parse_begin(p, NODE_FIELD);
-		field->name = parse_take_any(p);
-		if (!is_word(field->name) || !parse_take(p, "=") ||
+		field->name = parse_advance(p);
+		if (!is_word(field->name) || !parse_accept(p, "=") ||
 		    !parse_add(field, parse_expression(p)))
 			return NULL;
 		parse_add(n, parse_end(p, field));
-	} while (parse_take(p, ","));
-	return parse_take(p, ")") ? parse_end(p, n) : NULL;
+	} while (parse_accept(p, ","));
+	return parse_accept(p, ")") ? parse_end(p, n) : NULL;
 }
 
 static struct node *parse_brackets(struct parser *p)
 {
 	struct node *n = parse_begin(p, NODE_TUPLE);
-	parse_take_any(p);
-	if (parse_take(p, ")"))
+	parse_advance(p);
+	if (parse_accept(p, ")"))
 		return parse_end(p, n);
 	if (is_word(p->at) && tok_is(p->at->next, "="))
 		return parse_record(p, n);
@@ -211,15 +207,15 @@ static struct node *parse_brackets(struct parser *p)
 		return NULL;
 	if (!parse_is(p, ","))
 		n->kind = NODE_GROUP;
-	while (parse_take(p, ",") && !parse_is(p, ")"))
+	while (parse_accept(p, ",") && !parse_is(p, ")"))
 		if (!parse_add(n, parse_expression(p)))
 			return NULL;
-	return parse_take(p, ")") ? parse_end(p, n) : NULL;
+	return parse_accept(p, ")") ? parse_end(p, n) : NULL;
 }
 
 // Primaries
 
-/** Is there a `::`, which the preprocessor cuts in two, and a word behind it? */
+/** Is there a `::`, which the preprocessor splits in two, followed by a word? */
 static bool is_scope(const struct token *t)
 {
 	return tok_is(t, ":") && tok_is(t->next, ":") && !t->next->space && is_word(t->next->next);
@@ -245,7 +241,7 @@ static struct node *parse_argument(struct parser *p, const struct token *callee,
 	bool is_enum_name = is_first && tok_is(callee, "enum_name");
 	if (end && sure && (tok_is(end, ",") || tok_is(end, ")")) &&
 	    (is_enum_name || !is_scoped_name(p->at, end) || vocabulary_is_type_word(p->at->text)))
-		return take_type(p, end);
+		return parse_type_tokens(p, end);
 	return parse_expression(p);
 }
 
@@ -253,38 +249,38 @@ static struct node *parse_argument(struct parser *p, const struct token *callee,
 static struct node *parse_call(struct parser *p)
 {
 	struct node *n = parse_begin(p, NODE_CALL);
-	n->name = parse_take_any(p);
-	parse_take(p, "!");
-	parse_take(p, "(");
+	n->name = parse_advance(p);
+	parse_accept(p, "!");
+	parse_accept(p, "(");
 	for (bool is_first = true; !parse_is(p, ")"); is_first = false) {
-		if (!is_first && !parse_take(p, ","))
+		if (!is_first && !parse_accept(p, ","))
 			return NULL;
 		if (!parse_add(n, parse_argument(p, n->name, is_first)))
 			return NULL;
 	}
-	parse_take_any(p);
+	parse_advance(p);
 	return parse_end(p, n);
 }
 
 static struct node *parse_map(struct parser *p)
 {
 	struct node *n = parse_begin(p, NODE_MAP);
-	parse_take_any(p);
+	parse_advance(p);
 	if (is_word(p->at) && !p->at->space)
-		n->name = parse_take_any(p);
-	if (!parse_take(p, "["))
+		n->name = parse_advance(p);
+	if (!parse_accept(p, "["))
 		return parse_end(p, n);
 	do {
 		if (!parse_add(n, parse_expression(p)))
 			return NULL;
-	} while (parse_take(p, ","));
-	return parse_take(p, "]") ? parse_end(p, n) : NULL;
+	} while (parse_accept(p, ","));
+	return parse_accept(p, "]") ? parse_end(p, n) : NULL;
 }
 
-static struct node *take_leaf(struct parser *p, enum node_kind kind)
+static struct node *parse_leaf(struct parser *p, enum node_kind kind)
 {
 	struct node *n = parse_begin(p, kind);
-	n->name = parse_take_any(p);
+	n->name = parse_advance(p);
 	return parse_end(p, n);
 }
 
@@ -292,11 +288,11 @@ static struct node *parse_dollar(struct parser *p)
 {
 	struct str text = p->at->text;
 	if (text.n > 1)
-		return take_leaf(p, text.p[1] >= '0' && text.p[1] <= '9' ? NODE_PARAMETER
-									 : NODE_VARIABLE);
+		return parse_leaf(p, text.p[1] >= '0' && text.p[1] <= '9' ? NODE_PARAMETER
+									  : NODE_VARIABLE);
 	struct node *n = parse_begin(p, NODE_PARAMETER);
-	n->name = parse_take_any(p);
-	return parse_take(p, "#") ? parse_end(p, n) : NULL;
+	n->name = parse_advance(p);
+	return parse_accept(p, "#") ? parse_end(p, n) : NULL;
 }
 
 /** pid, ns::state::on, ::on */
@@ -305,11 +301,11 @@ static struct node *parse_name(struct parser *p)
 	struct node *n = parse_begin(p, NODE_NAME);
 	n->name = p->at;
 	if (!parse_is(p, ":"))
-		parse_take_any(p);
+		parse_advance(p);
 	while (is_scope(p->at)) {
-		parse_take_any(p);
-		parse_take_any(p);
-		parse_take_any(p);
+		parse_advance(p);
+		parse_advance(p);
+		parse_advance(p);
 	}
 	return parse_end(p, n);
 }
@@ -324,7 +320,7 @@ static struct node *parse_word(struct parser *p)
 	if (!parse_is(p, "comptime") || !starts_expression(next))
 		return parse_name(p);
 	struct node *n = parse_begin(p, NODE_COMPTIME);
-	parse_take_any(p);
+	parse_advance(p);
 	return parse_add(n, parse_unary(p)) ? parse_end(p, n) : NULL;
 }
 
@@ -341,9 +337,9 @@ static struct node *inside(struct parser *p, struct node *(*parse)(struct parser
 struct node *parse_primary(struct parser *p)
 {
 	if (p->at->kind == TOK_NUMBER)
-		return take_leaf(p, NODE_NUMBER);
+		return parse_leaf(p, NODE_NUMBER);
 	if (p->at->kind == TOK_STRING)
-		return take_leaf(p, NODE_STRING);
+		return parse_leaf(p, NODE_STRING);
 	if (p->at->kind == TOK_IDENT)
 		return is_word(p->at) ? inside(p, parse_word) : parse_dollar(p);
 	if (parse_is(p, "@"))
@@ -359,9 +355,9 @@ struct node *parse_primary(struct parser *p)
 
 static struct node *parse_index(struct parser *p)
 {
-	parse_take_any(p);
+	parse_advance(p);
 	struct node *index = parse_expression(p);
-	return index && parse_take(p, "]") ? index : NULL;
+	return index && parse_accept(p, "]") ? index : NULL;
 }
 
 /** @t ends before byte @at; what is there becomes a token of its own. */
@@ -398,10 +394,7 @@ static void cut_element(struct parser *p, struct token *t)
 	}
 }
 
-/**
- * One of the operators behind @n; NULL when what follows one is wrong, @n itself when there is
- * none.
- */
+/** One operator after @n; NULL after an error, @n itself if there is none. */
 static struct node *parse_one_postfix(struct parser *p, struct node *base)
 {
 	struct node *n = NULL;
@@ -409,11 +402,11 @@ static struct node *parse_one_postfix(struct parser *p, struct node *base)
 	if (p->at->kind == TOK_NUMBER && p->at->text.p[0] == '.') {
 		cut_element(p, p->at);
 		n = parse_begin_at(p, NODE_MEMBER, base);
-		n->name = parse_take_any(p);
+		n->name = parse_advance(p);
 	} else if (parse_is(p, "->") || parse_is(p, ".")) {
 		n = parse_begin_at(p, NODE_MEMBER, base);
-		parse_take_any(p);
-		n->name = parse_take_any(p);
+		parse_advance(p);
+		n->name = parse_advance(p);
 		if (n->name->kind != TOK_IDENT && n->name->kind != TOK_NUMBER)
 			return NULL;
 	} else if (parse_is(p, "[")) {
@@ -423,7 +416,7 @@ static struct node *parse_one_postfix(struct parser *p, struct node *base)
 	} else if ((parse_is(p, "++") || parse_is(p, "--")) && base->kind != NODE_IF &&
 		   base->kind != NODE_BLOCK) { // after a block, they begin the next statement
 		n = parse_begin_at(p, NODE_POSTFIX, base);
-		n->name = parse_take_any(p);
+		n->name = parse_advance(p);
 	}
 	return n ? parse_end(p, n) : base;
 }
@@ -451,7 +444,7 @@ struct node *parse_unary(struct parser *p)
 	struct node *n = NULL;
 	if (tok_is_any(p->at, prefixes)) {
 		n = parse_begin(p, NODE_UNARY);
-		n->name = parse_take_any(p);
+		n->name = parse_advance(p);
 		n = parse_add(n, parse_unary(p)) ? parse_end(p, n) : NULL;
 	} else {
 		n = parse_postfix(p);
@@ -469,7 +462,7 @@ static struct node *parse_binary(struct parser *p, unsigned level)
 		if (!found || found < level)
 			return left;
 		struct node *n = parse_begin_at(p, NODE_BINARY, left);
-		n->name = parse_take_any(p);
+		n->name = parse_advance(p);
 		if (!parse_add(n, parse_binary(p, found + 1)))
 			return NULL;
 		left = parse_end(p, n);
@@ -485,10 +478,10 @@ struct node *parse_expression(struct parser *p)
 	if (!parse_enter(p))
 		return NULL;
 	struct node *n = parse_begin_at(p, NODE_TERNARY, first);
-	n->name = parse_take_any(p);
+	n->name = parse_advance(p);
 	bool is_short = parse_is(p, ":") && !is_scope(p->at);
 	bool good = is_short || parse_add(n, parse_expression(p));
-	good = good && parse_take(p, ":") && parse_add(n, parse_expression(p));
+	good = good && parse_accept(p, ":") && parse_add(n, parse_expression(p));
 	parse_leave(p);
 	return good ? parse_end(p, n) : NULL;
 }
@@ -503,7 +496,7 @@ struct node *parse_c_expression(struct arena *a, struct str text)
 	struct diag silent = {0};
 	struct lexer lx;
 	lexer_init(&lx, a, &silent, src_from_text(a, STR("source"), text));
-	lx.braces = 1; // what stands there is no attach point
+	lx.braces = 1; // no attach points in there
 	struct parser p = {.arena = a, .diag = &silent, .at = lexer_list(&lx), .is_c = true};
 	for (struct token *t = p.at; t->kind != TOK_EOF; t = t->next) {
 		t->kind = t->kind == TOK_CHAR ? TOK_NUMBER : t->kind;

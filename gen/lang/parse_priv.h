@@ -28,18 +28,15 @@ struct parser {
 /** A node that starts at the next token, or where its first child @child does. */
 struct node *parse_begin(struct parser *p, enum node_kind kind);
 struct node *parse_begin_at(struct parser *p, enum node_kind kind, struct node *child);
-/**
- * Adds a child; false when there is none, so that calls can be chained: a part that does not fit
- * fails the whole.
- */
+/** Adds a child; false when there is none, so that calls can be chained: a part that does not fit fails the whole. */
 bool parse_add(struct node *parent, struct node *child);
 /** The node ends with the token that was taken last. NULL when the tree would be too high. */
 struct node *parse_end(struct parser *p, struct node *n);
 
 bool parse_is(const struct parser *p, const char *z);
 /** Takes the next token if it is @z. */
-bool parse_take(struct parser *p, const char *z);
-struct token *parse_take_any(struct parser *p);
+bool parse_accept(struct parser *p, const char *z);
+struct token *parse_advance(struct parser *p);
 /** One of ( [ { */
 bool parse_is_opener(const struct token *t);
 /**
@@ -57,8 +54,8 @@ struct node *parse_expression(struct parser *p);
 struct node *parse_unary(struct parser *p);
 struct node *parse_primary(struct parser *p);
 /**
- * A type or typeof(...); behind a type must follow one of the characters @terminators. NULL, and nothing
- * taken, for what is none.
+ * A type or typeof(...); after a type must follow one of the characters @terminators. NULL, and nothing
+ * consumed, if there is none.
  */
 struct node *parse_type_annotation(struct parser *p, const char *terminators);
 /** =, += and the like */

@@ -5,28 +5,28 @@ struct printer {
 	bool is_line; // blanks and comments are one blank
 };
 
-static void put(struct printer *p, struct str before, struct str text)
+static void append_token(struct printer *p, struct str before, struct str text)
 {
-	if (p->text.n) // what stands before the first token is not part of it
+	if (p->text.n) // without the blanks before the first token
 		strbuf_adds(&p->text, p->is_line && before.n ? STR(" ") : before);
 	strbuf_adds(&p->text, text);
 }
 
-static void print(struct printer *p, const struct node *n)
+static void print_node(struct printer *p, const struct node *n)
 {
 	const struct node *child = n->child;
 	if (n->is_changed) {
 		if (n->text->n)
-			put(p, n->first->before, *n->text);
+			append_token(p, n->first->before, *n->text);
 		return;
 	}
 	for (const struct token *t = n->first;; t = t->next) {
 		if (child && child->first == t) {
-			print(p, child);
+			print_node(p, child);
 			t = child->last;
 			child = child->next;
 		} else {
-			put(p, t->before, t->text);
+			append_token(p, t->before, t->text);
 		}
 		if (t == n->last)
 			break;
@@ -37,7 +37,7 @@ static struct str print_as(struct arena *a, const struct node *n, bool is_line)
 {
 	struct printer p = {.is_line = is_line};
 	if (n->first && n->last)
-		print(&p, n);
+		print_node(&p, n);
 	return strbuf_take(&p.text, a);
 }
 

@@ -1,9 +1,9 @@
 /**
  * print - a tree as text.
  *
- * Each node writes its own tokens, with the blanks and comments before them, and its children where
- * they stand between those: print(parse(x)) is x, but for line splices, and that is what tells
- * whether a tree is sound. One that was changed (lang/change.h) writes its text.
+ * Each node writes its own tokens, with the blanks and comments before them, and its children between
+ * those: print(parse(x)) is x, but for line splices, which shows that a tree is sound. A changed node
+ * (lang/change.h) writes its text.
  */
 #ifndef LANG_PRINT_H
 #define LANG_PRINT_H
@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "lang/tree.h"
 
-/** The text of @n, without what stands before its first token. */
+/** The text of @n, without the blanks and comments before its first token. */
 struct str print_text(struct arena *a, const struct node *n);
 /** The same on one line, without comments. */
 struct str print_line(struct arena *a, const struct node *n);

@@ -191,8 +191,8 @@ bool script_parse(struct arena *a, struct diag *d, struct token *tokens, struct 
 		return false;
 	ret->program = program;
 	for (struct node *n = program->child; n; n = n->next) {
-		if (!ret->behind_c && !tok_is_any(n->first, tags))
-			ret->behind_c = n->first;
+		if (!ret->after_c && !tok_is_any(n->first, tags))
+			ret->after_c = n->first;
 		if (n->kind == NODE_CLAUSE || n->kind == NODE_FUNCTION || n->kind == NODE_MACRO)
 			add_clause(a, ret, n);
 		if ((n->kind == NODE_FUNCTION || n->kind == NODE_MACRO) && n->name)
@@ -210,7 +210,7 @@ struct str script_tag(const struct node *definition)
 }
 
 /** $a takes a variable, @a a whole map, and a anything. */
-static bool takes(const struct node *macro, const struct node *n)
+static bool accepts_arguments(const struct node *macro, const struct node *n)
 {
 	const struct node *p = macro->child, *argument = n->child;
 	for (; p->next && argument; p = p->next, argument = argument->next) {
@@ -228,7 +228,7 @@ struct node *script_macro(const struct script *s, const struct node *n)
 	const struct script_macros *same =
 	    is_word || n->kind == NODE_CALL ? map_get(&s->macros, node_text(n)) : NULL;
 	for (size_t i = 0; same && i < same->nodes.n; i++)
-		if (takes(same->nodes.v[i], n))
+		if (accepts_arguments(same->nodes.v[i], n))
 			return same->nodes.v[i];
 	return NULL;
 }

@@ -23,8 +23,8 @@ struct script_attach {
 	struct str kind;		 /**< "usdt", "uprobe", "BEGIN" ... as written */
 	const struct provider *provider; /**< what that is */
 	/**
-	 * What stands between the colons after the kind, blanks trimmed, quotes of a quoted field
-	 * removed. The @ of `PATH@FILE:LINE` is one of these colons.
+	 * The texts between the colons after the kind, blanks trimmed, quotes of a quoted field removed.
+	 * The @ of `PATH@FILE:LINE` is one of these colons.
 	 */
 	VEC(struct str) fields;
 	/** "$2": the last positional parameter outside of quotes that has no value; or empty. */
@@ -47,16 +47,10 @@ struct script_arg {
 
 struct script_clause {
 	struct node *node; /**< NODE_CLAUSE, NODE_FUNCTION or NODE_MACRO */
-	/**
-	 * None in `fn` and `macro`, nor in a clause that starts with its body, which is for
-	 * bpftrace to refuse.
-	 */
+	/** None in `fn` and `macro`, nor in a clause that starts with its body, which is for bpftrace to refuse. */
 	VEC(struct script_attach) attach;
 	VEC(struct script_arg) args; /**< in predicate and body */
-	/**
-	 * args.NAME or args->NAME; in args.3 the name is the number `.3`, which C cuts as one
-	 * token.
-	 */
+	/** args.NAME or args->NAME; in args.3 the name is the number `.3`, which C cuts as one token. */
 	VEC(struct node *) named_args;
 	VEC(struct node *) named_vars; /**< vars.NAME */
 };
@@ -74,7 +68,7 @@ struct script {
 	struct map functions;		     /**< the names of those, and of functions */
 	bool has_import;
 	struct token
-	    *behind_c; /**< the first token that is not C: no directive may come behind it */
+	    *after_c; /**< the first token that is not C: a directive must come before it */
 };
 
 /**
@@ -97,9 +91,8 @@ struct str script_attach_name(struct arena *a, const struct script_attach *at);
 struct str script_tag(const struct node *definition);
 
 /**
- * The macro of the script that @n, a NODE_CALL or NODE_NAME, stands for: the first one whose
- * parameters fit, as bpftrace 0.27 chooses (measured). Without parameters it may be named without
- * brackets. NULL: none.
+ * The macro of the script that @n, a NODE_CALL or NODE_NAME, calls: the first one whose parameters fit, as
+ * bpftrace 0.27 chooses (measured). Without parameters it may be called without brackets. NULL: none.
  */
 struct node *script_macro(const struct script *s, const struct node *n);
 /** Is there a function or macro @name of the script's own, or an import that may have it? */

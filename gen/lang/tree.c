@@ -63,3 +63,27 @@ const struct node *node_find(const struct node *n, bool (*is)(const struct node 
 		n = node_next(root, n);
 	return n;
 }
+
+bool node_fold(const struct node *n, unsigned depth, uint64_t *ret)
+{
+	uint64_t a, b;
+	n = node_ungrouped(n);
+	if (n->kind == NODE_NUMBER)
+		return str_to_u64(node_text(n), ret);
+	if (n->kind != NODE_BINARY || !depth || !node_fold(n->child, depth - 1, &a) ||
+	    !node_fold(n->child->next, depth - 1, &b))
+		return false;
+	if (tok_is(n->name, "+"))
+		return !__builtin_add_overflow(a, b, ret);
+	if (tok_is(n->name, "-"))
+		return !__builtin_sub_overflow(a, b, ret);
+	if (tok_is(n->name, "*"))
+		return !__builtin_mul_overflow(a, b, ret);
+	if (tok_is(n->name, "/") && b)
+		*ret = a / b;
+	else if (tok_is(n->name, "<<") && b < 64 && a << b >> b == a)
+		*ret = a << b;
+	else
+		return false;
+	return true;
+}

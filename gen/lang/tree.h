@@ -1,12 +1,12 @@
 /**
  * tree - a preprocessed template as a tree over its tokens.
  *
- * lang/parse.h makes it. A node stands on the tokens from `first` to `last`; those of its children
- * lie within, in the order in which they are written, and what lies between them (keywords,
- * operators, brackets, commas) is the node's own. So a tree that nothing has changed is printed by
- * walking it, byte for byte as it was written (lang/print.h).
+ * lang/parse.h makes it. A node covers the tokens from `first` to `last`; those of its children lie within,
+ * in the order in which they are written, and the tokens between them (keywords, operators, brackets,
+ * commas) are the node's own. So a tree that nothing has changed is printed by walking it, byte for byte as
+ * it was written (lang/print.h).
  *
- * What the parser does not know, such as a construct of a newer bpftrace, is a NODE_OPAQUE: it has
+ * Syntax that the parser does not know, such as a construct of a newer bpftrace, is a NODE_OPAQUE: it has
  * tokens and no meaning.
  *
  *	for (struct node *arg = call->child; arg; arg = arg->next)
@@ -20,17 +20,17 @@
 struct expr;
 
 enum node_kind {
-	// Expressions. Behind each: its children, and what `name` is.
+	// Expressions. After each: its children, and what `name` is.
 	NODE_NUMBER,	/**< 1, 0x10, 1e3, 5ms */
 	NODE_STRING,	/**< "text" */
 	NODE_NAME,	/**< pid, arg0, an enumerator, ns::on: the first token of the name */
 	NODE_VARIABLE,	/**< $x: name */
 	NODE_PARAMETER, /**< $1, $#: name is the $ */
-	NODE_MAP,	/**< @x[key, key]: the keys; name is that behind the @, NULL for @ alone */
+	NODE_MAP, /**< @x[key, key]: the keys; name is the word after the @, NULL for @ alone */
 	NODE_CALL, /**< f(a, b), also sizeof, offsetof: the arguments, of which some may be types; name */
 	NODE_MEMBER,   /**< x.m, x->m, x.1: x; name is m, or the number with its dot */
 	NODE_INDEX,    /**< x[i]: x, i */
-	NODE_CAST,     /**< (T)x: the type, x; a step may make one of x, of x alone */
+	NODE_CAST,     /**< (T)x: the type, x */
 	NODE_UNARY,    /**< -x, !x, ~x, *x, &x, ++x: x; name is the operator */
 	NODE_POSTFIX,  /**< x++, x--: x; name is the operator */
 	NODE_BINARY,   /**< x + y: x, y; name is the operator */
@@ -80,7 +80,7 @@ enum node_kind {
 
 struct node {
 	FIXED enum node_kind kind : 8; /**< one of a million: 80 bytes, not 96 */
-	FIXED bool is_changed; /**< it stands for `text`, no more for its tokens: lang/change.h */
+	FIXED bool is_changed;	       /**< `text` replaces its tokens: lang/change.h */
 	FIXED unsigned height; /**< 0 without children; bounded, so that a walk can recurse */
 	struct token *FIXED first, *FIXED last; /**< its tokens, both included */
 	struct token *FIXED name;		/**< see its kind */
@@ -98,7 +98,7 @@ struct node {
 bool node_is(const struct node *n, enum node_kind kind, const char *name);
 /** `args.NAME` or `vars.NAME`: no member of a value. */
 bool node_is_named(const struct node *n);
-/** `++` or `--`, in front or behind. */
+/** Is it `++` or `--`, before or after its operand? */
 bool node_is_step(const struct node *n);
 /** OP_* of lang/vocabulary.h; of `x += y` that of x + y. 0: it has none. */
 unsigned node_operator(const struct node *n);
@@ -106,11 +106,14 @@ unsigned node_operator(const struct node *n);
 struct str node_text(const struct node *n);
 /** How many children it has. */
 unsigned node_count(const struct node *n);
-/** What is behind brackets that only group. */
+/** @n without brackets that only group. */
 struct node *node_ungrouped(const struct node *n);
+/** The value of @n, made of numbers, + - * / and << alone, at most @depth operators deep; false: it is not. */
+enum { NODE_FOLDS = 16 };
+bool node_fold(const struct node *n, unsigned depth, uint64_t *ret);
 
 /**
- * The node behind @n among @root and all below it, parents first; NULL behind the last.
+ * The node after @n in the tree of @root, parents first; NULL after the last.
  *
  *	for (struct node *n = root; n; n = node_next(root, n))
  */

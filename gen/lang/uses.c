@@ -10,11 +10,11 @@ struct finder {
 	struct uses *uses;
 	const struct script *script;
 	const struct script_clause *clause;
-	struct map lets; /**< name, with $ -> the `let` or loop that is meant where we are */
+	struct map lets; /**< name, with $ -> the `let` or loop whose variable it is here */
 	VEC(struct hidden) hidden;
 };
 
-static void add(struct arena *a, struct map *names, const struct use *u)
+static void add_use(struct arena *a, struct map *names, const struct use *u)
 {
 	struct used_name *name = map_get(names, u->name);
 	struct use *use = arena_new(a, struct use);
@@ -41,18 +41,27 @@ static struct map *variables_of(struct uses *u, const struct script_clause *c)
 	return names;
 }
 
-/** Is it a function of bpftrace's? find(@m, key, $value) sets what it is given. */
-static bool is_known_call(const struct script *s, const struct node *call)
+/**
+ * May @call change what its @argument names? find(@m, key, $value) does; a function of bpftrace's does not, nor does a macro whose
+ * parameter has neither $ nor @.
+ */
+static bool may_change(const struct script *s, const struct node *call, const struct node *argument)
 {
-	return !script_macro(s, call) && !tok_is(call->name, "find") &&
-	       vocabulary_word(node_text(call))->name;
+	const struct node *macro = script_macro(s, call);
+	if (!macro)
+		return tok_is(call->name, "find") || !vocabulary_word(node_text(call))->name;
+	const struct node *parameter = macro->child;
+	for (const struct node *c = call->child; c != argument; c = c->next)
+		parameter = parameter->next;
+	bool is_map = argument->kind == NODE_MAP && !argument->child;
+	return parameter->kind != NODE_NAME || is_map;
 }
 
 static unsigned does_in_call(const struct finder *f, const struct use *u, bool *is_whole)
 {
 	const struct node *call = u->node->parent;
 	unsigned does = call->child == u->node ? vocabulary_word(node_text(call))->does : 0;
-	bool is_given = !is_known_call(f->script, call);
+	bool is_given = may_change(f->script, call, u->node);
 	*is_whole = !u->node->child && (does || is_given);
 	return is_given ? USE_READ | USE_GIVEN : does ? does : USE_READ;
 }
@@ -74,7 +83,7 @@ static void classify(const struct finder *f, struct use *u)
 	} else if (node_is_step(parent)) {
 		u->does = USE_ADD | (is_statement ? 0 : USE_READ);
 	} else if (node_is(parent, NODE_BINARY, "==") && is_first && is_statement) {
-		u->does = USE_SET; // as check/flow.c says
+		u->does = USE_SET; // check/flow.c reports that it should be =
 	} else if (parent->kind == NODE_FOR && u->node->kind == NODE_MAP) {
 		u->does = USE_READ | USE_LOOP;
 		u->is_whole = true;
@@ -103,7 +112,8 @@ static void add_opaque(struct finder *f, struct node *n)
 			u.name = t->text;
 		else
 			continue;
-		add(f->uses->arena, is_map ? &f->uses->maps : variables_of(f->uses, f->clause), &u);
+		add_use(f->uses->arena, is_map ? &f->uses->maps : variables_of(f->uses, f->clause),
+			&u);
 	}
 }
 
@@ -125,7 +135,7 @@ static void unhide(struct finder *f, size_t n)
 }
 
 /** @is_given: it is in what a macro or an unknown function is given. */
-static void look(struct finder *f, struct node *n, bool is_given)
+static void find_uses(struct finder *f, struct node *n, bool is_given)
 {
 	struct use u = {.clause = f->clause, .node = n, .at = n->first};
 	const struct node *clause = f->clause->node; // of a macro parameters stand for other maps
@@ -133,7 +143,7 @@ static void look(struct finder *f, struct node *n, bool is_given)
 	if (n->kind == NODE_MAP && !is_parameter) {
 		u.name = n->name ? n->name->text : STR("");
 		classify(f, &u);
-		add(f->uses->arena, &f->uses->maps, &u);
+		add_use(f->uses->arena, &f->uses->maps, &u);
 	} else if (n->kind == NODE_VARIABLE) {
 		u.name = node_text(n);
 		classify(f, &u);
@@ -141,14 +151,13 @@ static void look(struct finder *f, struct node *n, bool is_given)
 		bool declares = (n->parent->kind == NODE_LET || n->parent->kind == NODE_FOR) &&
 				n->parent->child == n;
 		u.let = declares ? n->parent : map_get(&f->lets, u.name);
-		add(f->uses->arena, variables_of(f->uses, f->clause), &u);
+		add_use(f->uses->arena, variables_of(f->uses, f->clause), &u);
 	} else if (n->kind == NODE_OPAQUE) {
 		add_opaque(f, n);
 	}
-	is_given |= n->kind == NODE_CALL && !is_known_call(f->script, n);
 	size_t n_hidden = f->hidden.n;
 	for (struct node *c = n->child; c; c = c->next) {
-		look(f, c, is_given);
+		find_uses(f, c, is_given || (n->kind == NODE_CALL && may_change(f->script, n, c)));
 		if (n->kind == NODE_FOR && c == n->child && c->kind == NODE_VARIABLE)
 			hide(f, n);
 	}
@@ -171,7 +180,7 @@ void uses_find(struct arena *a, const struct script *s, struct uses *ret)
 		f.clause = s->clauses.v[i];
 		for (struct node *n = f.clause->node->child; n; n = n->next)
 			if (n->kind != NODE_ATTACH)
-				look(&f, n, false);
+				find_uses(&f, n, false);
 		unhide(&f, 0);
 	}
 }

@@ -1,7 +1,7 @@
 /**
  * vocabulary - the words of bpftrace's language, in one place.
  *
- * What a word means is asked here; docs/tour.md has the two lists by name elsewhere. Which version of bpftrace
+ * What a word means is asked here; docs/dev/tour.md has the two lists by name elsewhere. Which version of bpftrace
  * knows which word is in its manuals: docs/language.md, docs/stdlib.md and man/adoc/bpftrace.adoc
  * of each release.
  *
@@ -83,12 +83,14 @@ enum word_takes {
 	TAKES_FORMAT,	   /**< of printf's kind */
 	TAKES_TIME_FORMAT, /**< of strftime's */
 	TAKES_WHOLE, /**< an array or struct as it is, or a pointer: with another size it is another value */
-	TAKES_TYPE, /**< or an expression */
+	TAKES_POINTER, /**< a pointer of its type, where it is one */
+	TAKES_TYPE,    /**< or an expression */
 };
 
 enum word_gives {
 	GIVES_OTHER,
 	GIVES_COUNT, /**< a number that is never negative */
+	GIVES_TRUTH, /**< likewise, 0 or 1: true or false to bpftrace from 0.24 on */
 	GIVES_TEXT,
 	GIVES_NUMBER, /**< any other */
 	GIVES_SHOWN,  /**< what is only printed, with %s: stacks, symbols, addresses of hosts */
@@ -160,10 +162,7 @@ struct word {
 	enum word_wants wants[4]; /**< of a function */
 };
 
-/**
- * For a word that is none, or of which nothing needs to be known, all is 0, but a call of it may
- * change anything.
- */
+/** For a word that is none, or of which nothing needs to be known, all is 0, but a call of it may change anything. */
 const struct word *vocabulary_word(struct str word);
 
 /** The bpftrace that brought a setting of a config block, `max_strlen` or `BPFTRACE_MAX_STRLEN`; 0 for none. */
@@ -172,10 +171,7 @@ unsigned vocabulary_setting(struct str name);
 /** The builtin or function nearest to @word, which is none; NULL for none that is near. */
 const char *vocabulary_nearest(struct str word);
 
-/**
- * The name of something that every clause has (pid, nsecs, arg0 ...), so that (pid) is never a
- * cast.
- */
+/** The name of something that every clause has (pid, nsecs, arg0 ...), so that (pid) is never a cast. */
 bool vocabulary_is_builtin(struct str word);
 
 /** sarg0, sarg1 ...: arguments on the stack. */
@@ -226,7 +222,7 @@ struct type_word {
 /** NULL for what is none. */
 const struct type_word *vocabulary_type(struct str word);
 
-/** A word that begins a type wherever it stands: struct, int32, unsigned, string ... */
+/** Is it a word that begins a type anywhere: struct, int32, unsigned, string ...? */
 bool vocabulary_is_type_word(struct str word);
 
 /** The N of argN; false for other names, and for numbers that no probe can have. */

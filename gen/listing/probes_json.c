@@ -70,10 +70,7 @@ static void add_site(struct json *j, struct arena *a, const struct probesite *s)
 	json_close(j, '}');
 }
 
-/**
- * One probe may have as many sites as a file has room for: what is written needs no memory any
- * more.
- */
+/** One probe may have as many sites as a file has room for: what is written needs no memory any more. */
 enum { FLUSH_BYTES = 1 << 20 };
 
 static void flush(struct json *j, FILE *out)

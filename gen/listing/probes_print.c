@@ -41,7 +41,7 @@ void probes_add_signature(struct strbuf *b, struct arena *a, const struct sdt_pr
 	strbuf_addc(b, ')');
 }
 
-/** What stands behind a declaration, each part after two blanks. */
+/** The remarks after a declaration, each after two blanks. */
 static void add_remarks(struct strbuf *b, const struct sdt_probe *p, const struct probes_extra *x)
 {
 	const char *doubt = NULL; // the first one about a site
@@ -62,13 +62,22 @@ static void add_remarks(struct strbuf *b, const struct sdt_probe *p, const struc
 	probes_add_text(b, ": ", x->why_not, "");
 }
 
-void probes_add_file(struct strbuf *b, const struct probes_file *f, bool first)
+void probes_add_heading(struct strbuf *b, struct str path, const char *what, size_t n, bool first)
 {
 	strbuf_addz(b, first ? "" : "\n");
-	strbuf_add_printable(b, f->path);
-	strbuf_addz(b, f->is_deleted ? " (deleted): " : ": ");
-	probes_add_count(b, f->probes.n_probes, "probe");
+	strbuf_add_printable(b, path);
+	strbuf_addz(b, ": ");
+	probes_add_count(b, n, what);
 	strbuf_addc(b, '\n');
+}
+
+void probes_add_file(struct strbuf *b, const struct probes_file *f, bool first)
+{
+	struct arena a = {0};
+	struct str path =
+	    f->is_deleted ? str_printf(&a, STR_FMT " (deleted)", STR_ARG(f->path)) : f->path;
+	probes_add_heading(b, path, "probe", f->probes.n_probes, first);
+	arena_fini(&a);
 }
 
 void probes_print_line(FILE *out, struct strbuf *b, struct arena *scratch,

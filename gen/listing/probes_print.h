@@ -1,8 +1,8 @@
 /**
  * probes_print - lists of probes, for people and for programs.
  *
- * The text has a line for each probe: its declaration, and behind it what is special about it. The
- * long one (-v) adds its places and operands. The JSON is one array of
+ * The text has a line for each probe: its declaration, then remarks. The long one (-v) adds its places and
+ * operands. The JSON is one array of
  *
  *	{file, provider, name, semaphore, counter, doc, attachable, why_not,
  *	 args: [{name, type, from, size, signed, float, unit, doc, string_max, other_names, differs}],
@@ -58,8 +58,10 @@ void probes_add_count(struct strbuf *b, size_t n, const char *what);
 /** `app:state(int old, enum state new)`, printable */
 void probes_add_signature(struct strbuf *b, struct arena *a, const struct sdt_probe *p,
 			  const struct probeargs *pa);
-/** The line above the probes of @f; behind an empty one if it is not the @first. */
+/** The line above the probes of @f; after an empty one if it is not the @first. */
 void probes_add_file(struct strbuf *b, const struct probes_file *f, bool first);
+/** The same above @n of @what. */
+void probes_add_heading(struct strbuf *b, struct str path, const char *what, size_t n, bool first);
 
 /** lines_print.c, `bpftrace.sh -l WHO FILE:LINE[-LINE]`: the source lines that can be probed. */
 struct source_lines {

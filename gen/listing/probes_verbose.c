@@ -3,7 +3,7 @@
 #include "listing/probes_print.h"
 #include "dialect/dialect.h"
 
-/** Two blanks behind what was added from @from on, or more, up to column @width of it. */
+/** Two blanks or more after the text from @from on, up to column @width of it. */
 static void pad_from(struct strbuf *b, size_t from, size_t width)
 {
 	size_t n = 0;
@@ -13,7 +13,7 @@ static void pad_from(struct strbuf *b, size_t from, size_t width)
 		strbuf_addc(b, ' ');
 }
 
-/** Remarks behind an argument: where its type is from, its doc, what is odd about it. */
+/** Remarks after an argument: the origin of its type, its doc, oddities. */
 static void add_remarks(struct strbuf *b, const struct probearg *arg)
 {
 	strbuf_addz(b, probearg_from_text(arg->from));

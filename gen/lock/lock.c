@@ -10,7 +10,7 @@
 #include "bind/namedarg.h"
 #include "elf/debugfile.h"
 #include "lang/print.h"
-#include "sema/argument.h"
+#include "sema/arg_fact.h"
 #include "sema/exprtype.h"
 #include "sema/targettype.h"
 #include "sema/enumname.h"
@@ -351,8 +351,8 @@ static struct ctype *find_path(struct arena *a, struct node *n, struct str *path
 }
 
 /**
- * What a typedef of a number or pointer stands for: a type by that name is the same in another build only if this is. An
- * int32_t says so itself.
+ * The type of a typedef of a number or pointer: only if it is the same is the typedef the same in another
+ * build. int32_t and the like need none.
  */
 static void add_typedef(struct collector *k, const struct node *n, struct ctype *t)
 {
@@ -480,7 +480,7 @@ static void add_node(struct collector *k, struct node *n)
 	struct ctype *place = from ? ctype_strip(from->type) : NULL; // a pointer or an array
 	if (place)
 		add_typedef(k, n, place->of);
-	else if (!argument_of(k->b, e))
+	else if (!arg_fact_of(k->b, e))
 		add_typedef(k, n, e->type);
 	struct str path;
 	if (n->kind == NODE_MEMBER && e->in && !is_unnamed(e->type)) {

@@ -40,8 +40,8 @@ struct lock {
 /** Adds what a tracer sees of @files: probes, their arguments, and the enums that these are. */
 void lock_add_build(struct lock *l, struct targetfiles *files);
 /**
- * Adds what the script of @b relies on to given->lock: probes, the arguments, members and enumerators
- * that it reads, sizes, functions. To be called behind exprtype_find(), before a node is changed.
+ * Adds what the script of @b relies on to given->lock: probes, the arguments, members and enumerators that
+ * it reads, sizes, functions. Call after exprtype_find().
  */
 void lock_add_script(const struct bind *b);
 /** Adds the enumerators of the tables that the program was given. */

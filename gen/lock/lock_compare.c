@@ -24,9 +24,10 @@ enum found {
 
 struct kind {
 	const char *word;
-	bool has_name;		      // the key ends in that of a part of the subject
-	unsigned n_fields;	      // of the value
-	const char *before, *between; // how a message calls it: subject and name are behind these
+	bool has_name;	   // the key ends in that of a part of the subject
+	unsigned n_fields; // of the value
+	const char *before,
+	    *between; // the words of a message before the subject and before the name
 	enum found (*find)(struct comparison *c, const struct key *key, struct str *now);
 };
 
@@ -196,7 +197,7 @@ static bool parse_key(struct str text, struct key *ret)
 // --- the comparison ---
 
 /** The next one of @n fields of @rest, of which the last is a type and may have commas. */
-static struct str take_field(struct str *rest, unsigned n)
+static struct str next_field(struct str *rest, unsigned n)
 {
 	size_t end = rest->n;
 	for (size_t i = 0; n > 1 && i < rest->n && end == rest->n; i++)
@@ -213,7 +214,7 @@ static unsigned find_differences(struct arena *a, unsigned n, struct str *was, s
 	unsigned mask = 0;
 	struct str old = *was, now = *is;
 	for (unsigned i = 0; i < n; i++) {
-		struct str x = take_field(&old, n - i), y = take_field(&now, n - i);
+		struct str x = next_field(&old, n - i), y = next_field(&now, n - i);
 		if (str_eq(x, y) || str_eqz(x, "?") || str_eqz(y, "?"))
 			continue;
 		*was = mask ? str_printf(a, STR_FMT ", " STR_FMT, STR_ARG(*was), STR_ARG(x)) : x;
@@ -233,8 +234,8 @@ static bool find_moved(struct comparison *c, const struct key *key, struct str v
 	struct str other = {0};
 	const struct probearg *arg;
 	for (unsigned i = 0; i <= FIELD_NAME; i++) {
-		*name = take_field(&value, key->kind->n_fields - i);
-		other = take_field(&now, key->kind->n_fields - i);
+		*name = next_field(&value, key->kind->n_fields - i);
+		other = next_field(&now, key->kind->n_fields - i);
 	}
 	if (str_eqz(*name, "?") || str_eq(*name, other) || !find_match(c, key, &m))
 		return false;
@@ -267,16 +268,6 @@ static void report(struct comparison *c, const struct key *key, enum lock_change
 	    .now = map_get(&c->b->given->lock->facts, fact->key),
 	};
 	vec_push(c->b->arena, &c->ret->list, d);
-}
-
-static void report_gone(struct comparison *c, const struct key *key, const struct lock_fact *old,
-			bool has_subject)
-{
-	struct str what = what_text(c->b->arena, key, has_subject);
-	if (map_add(c->b->arena, &c->gone, what))
-		report(c, key, LOCK_REMOVED, old,
-		       str_printf(c->b->arena, STR_FMT " is gone", STR_ARG(what)),
-		       old->signature.p ? old->signature : old->value, (struct str){0});
 }
 
 static void report_changed(struct comparison *c, const struct key *key, const struct lock_fact *old,
@@ -334,7 +325,11 @@ static void compare_fact(struct comparison *c, const struct lock_fact *old)
 		report(c, &key, LOCK_MOVED, old, text,
 		       str_printf(a, "arg" STR_FMT, STR_ARG(key.name)), str_printf(a, "arg%u", n));
 	} else if (found == NO_NAME || (found == NO_SUBJECT && !is_seen_only(old, &key))) {
-		report_gone(c, &key, old, found == NO_NAME || !key.kind->has_name);
+		struct str what = what_text(a, &key, found == NO_NAME || !key.kind->has_name);
+		if (map_add(a, &c->gone, what))
+			report(c, &key, LOCK_REMOVED, old,
+			       str_printf(a, STR_FMT " is gone", STR_ARG(what)),
+			       old->signature.p ? old->signature : old->value, (struct str){0});
 	} else if (found == FOUND && (mask = find_differences(a, key.kind->n_fields, &was, &is))) {
 		report_changed(c, &key, old, was, is, is_argument && mask == 1U << FIELD_NAME);
 	}
@@ -360,7 +355,7 @@ void lock_compare(const struct bind *b, struct lock *old, struct lock_difference
 {
 	struct comparison c = {.b = b, .ret = ret};
 	bind_lookup(b);
-	b->memory->dwarf->context = b->memory->all_near;
+	b->cache->dwarf->context = b->cache->all_near;
 	for (struct map_entry *e = NULL; (e = map_next(&old->facts, e));)
 		for (const struct lock_fact *f = e->value; f; f = f->next)
 			compare_fact(&c, f);

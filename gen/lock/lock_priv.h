@@ -13,7 +13,7 @@
 
 #define LOCK_FORMAT "btgen-lock "
 #define LOCK_VERSION "1"
-/** What stands for the name of an enum that has none. */
+/** The name of an enum that has none. */
 #define LOCK_UNNAMED "{...}"
 /** The value of a function. */
 #define LOCK_THERE "there"

@@ -6,7 +6,7 @@
 #include "dwarf/dwload.h"
 #include "usdt/argname.h"
 
-/** A decimal, octal or hexadecimal number as it stands in the text, with a sign. */
+/** A decimal, octal or hexadecimal number, with a sign. */
 static bool literal_value(struct str expr, int64_t *ret)
 {
 	uint64_t v;
@@ -58,7 +58,7 @@ static bool is_refuted(struct arena *a, const struct argsrc_arg *t, const struct
 static void take_text(struct arena *a, const struct argsrc_arg *t, struct arginfer_arg *of)
 {
 	struct probearg *ret = of->arg;
-	// What is at the operand's place tells nothing about an ambiguous text, which may cast that.
+	// The variable at the operand's place does not explain an ambiguous text, which may cast it.
 	of->by_source = true;
 	ret->name = t->name;
 	ret->expr = t->expr;
@@ -134,7 +134,7 @@ static void find_ints(const struct argloc *l, struct arginfer_arg *args, size_t 
 	}
 }
 
-/** The texts of the source line, if there is one, and nothing speaks against any of them. */
+/** The texts of the source line, if there is one, and nothing contradicts any of them. */
 static void read_line(struct argloc *l, struct str probe, struct arginfer_arg *args, size_t n)
 {
 	const struct argsrc_arg *texts = argsrc_read(l, probe, n);
@@ -157,7 +157,7 @@ struct arginfer_arg *arginfer_site(struct dwsrc *src, const struct dwsite *scope
 {
 	struct argloc at;
 	struct arginfer_arg *args = arena_array(src->arena, struct arginfer_arg, s->n_args);
-	argloc_init(&at, src, scope);
+	argloc_init(&at, src, scope, false);
 	for (size_t i = 0; i < s->n_args; i++) {
 		args[i].arg = &s->args[i];
 		argloc_find(&at, &s->args[i].operand, &args[i].candidates);

@@ -1,11 +1,11 @@
 /**
  * arginfer - names and types of arguments that nobody declared.
  *
- * Two witnesses: the variables that are where the operand is (argloc.h), and the source line
- * (argsrc.h), which says which expression it is. A place proves, a text only names: the line decides when
- * it is there and neither sizes, signs, constants nor places contradict any of it. Without it a type or name is taken only when everything
- * that fits has it; several sites of one probe narrow the choice. Where one place is two arguments
- * of a site, it is at most one of them, and nobody knows which.
+ * Two witnesses: the variables at the operand's place (argloc.h), and the source line (argsrc.h), with the
+ * expression. A place proves, a text only names: the line decides if it exists and no size, sign, constant
+ * or place contradicts it. Without it a type or name is taken only if everything that fits has it; several
+ * sites of one probe narrow the choice. If one place is two arguments of a site, it is at most one of them,
+ * and which is not known.
  */
 #ifndef PROBE_ARGINFER_H
 #define PROBE_ARGINFER_H
@@ -15,8 +15,8 @@
 
 /** What is known of an argument before sites are compared. */
 struct arginfer_arg {
-	struct probearg *arg; /**< gets the name, the type and what else the line says */
-	bool by_source;	      /**< the line says what it is: other sites do not matter */
+	struct probearg *arg; /**< gets the name, the type and other facts of the line */
+	bool by_source;	      /**< the line decides: other sites do not matter */
 	bool is_int;	      /**< a constant that can be of no other type than int */
 	struct argloc_candidates candidates;
 };

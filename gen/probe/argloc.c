@@ -100,14 +100,6 @@ void argloc_move(const struct argloc *l, uint64_t pc, struct dwsite *scope, stru
 	find_frame(ret);
 }
 
-/** One location, not one of a list of them by address. */
-static bool is_one(Dwarf_Attribute *at)
-{
-	unsigned form = dwarf_whatform(at);
-	return form == DW_FORM_exprloc || form == DW_FORM_block || form == DW_FORM_block1 ||
-	       form == DW_FORM_block2 || form == DW_FORM_block4;
-}
-
 static bool read_constant(struct argloc *l, Dwarf_Attribute *at, const struct locexpr_part *part,
 			  struct locexpr *ret)
 {
@@ -140,7 +132,10 @@ void argloc_locate(struct argloc *l, struct argloc_var *v)
 	ctype_size(v->type, &part.whole);
 	part.size = part.size ? part.size : part.whole;
 	if (dwarf_attr_integrate(&v->die, DW_AT_location, &at)) {
-		v->is_everywhere = is_one(&at);
+		unsigned form = dwarf_whatform(&at); // else a list of locations by address
+		v->is_everywhere = form == DW_FORM_exprloc || form == DW_FORM_block ||
+				   form == DW_FORM_block1 || form == DW_FORM_block2 ||
+				   form == DW_FORM_block4;
 		if (dwarf_getlocation_addr(&at, l->scope->at, &ops, &n, 1) >= 1)
 			locexpr_read(l->src->arena, &at, ops, n, &l->frame, &part, &v->at);
 	} else if (dwarf_attr_integrate(&v->die, DW_AT_const_value, &at)) {
@@ -157,9 +152,10 @@ static void add_var(struct argloc *l, Dwarf_Die *die, unsigned block)
 	bool artificial = false;
 	if (dwarf_attr_integrate(die, DW_AT_artificial, &at))
 		dwarf_formflag(&at, &artificial);
-	// Neither what the compiler made nor what the probe macro itself declares.
+	// Neither what the compiler made, but for what a lambda has captured, nor what the probe macro itself declares.
 	if (!name || !*name || strncmp(name, "__usdt_", 7) == 0 || l->vars.n >= MAX_VARS ||
-	    (artificial && strcmp(name, "this") != 0))
+	    (artificial && strcmp(name, "this") != 0 &&
+	     (dwarf_tag(die) == DW_TAG_formal_parameter || strncmp(name, "__", 2) == 0)))
 		return;
 	struct argloc_var v = {.name = str_from(name), .block = block, .die = *die};
 	v.type = dwload_type_of(l->src, die);
@@ -175,10 +171,10 @@ void argloc_begin(struct argloc *l, struct dwsrc *src, const struct dwsite *scop
 	find_frame(l);
 }
 
-void argloc_init(struct argloc *l, struct dwsrc *src, const struct dwsite *scope)
+void argloc_init(struct argloc *l, struct dwsrc *src, const struct dwsite *scope, bool outwards)
 {
 	argloc_begin(l, src, scope);
-	for (size_t i = 0; i < scope->n_inner; i++) {
+	for (size_t i = scope->first; i < (outwards ? scope->dies.n : scope->end); i++) {
 		Dwarf_Die parent = scope->dies.v[i];
 		struct dwwalk w = {0};
 		for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, &parent, &die);) {
@@ -287,8 +283,7 @@ static void find_memory(struct argloc *l, const struct sdtarg *operand, int base
 		if (v->kind == ARGLOC_MEM && off >= 0 && ctype_size(v->type, &size) &&
 		    (uint64_t)off < size)
 			add_at(l, operand, v->name, v->type, (uint64_t)off, ret, 0);
-		// A member of what it points to; a plain number behind a pointer has no name of its
-		// own.
+		// A member of its pointee; a plain number after a pointer has no name of its own.
 		if (v->kind == ARGLOC_REG && operand->disp >= 0 &&
 		    (t->kind == CTYPE_POINTER || t->kind == CTYPE_REFERENCE) && t->of &&
 		    ctype_size(t->of, &size) && (uint64_t)operand->disp < size)
@@ -375,10 +370,10 @@ bool argloc_names_globals(struct argloc *l)
 	struct dwwalk w = {0};
 	if (dwsrc_is_c(&unit))
 		return true;
-	if (!l->scope->n_inner)
+	if (!l->scope->end)
 		return false;
 	// Of an instance its original, of a definition elsewhere its declaration: that is in its scope.
-	function = l->scope->dies.v[l->scope->n_inner - 1];
+	function = l->scope->dies.v[l->scope->end - 1];
 	for (unsigned i = 0; i < MAX_NEST && (dwsrc_follow(&function, DW_AT_abstract_origin) ||
 					      dwsrc_follow(&function, DW_AT_specification));)
 		i++;

@@ -49,12 +49,12 @@ struct argloc_var {
 struct argloc {
 	struct dwsrc *src;
 	const struct dwsite *scope;
-	VEC(struct argloc_var) vars; /**< of the innermost function, innermost block first */
+	VEC(struct argloc_var) vars; /**< innermost block first */
 	struct locexpr_frame frame;
 };
 
-/** Reads the variables around the site. */
-void argloc_init(struct argloc *ret, struct dwsrc *src, const struct dwsite *scope);
+/** Reads the variables of the function that is meant at the site; @outwards: also of those that it is inlined into. */
+void argloc_init(struct argloc *ret, struct dwsrc *src, const struct dwsite *scope, bool outwards);
 /** Only the frame there. */
 void argloc_begin(struct argloc *ret, struct dwsrc *src, const struct dwsite *scope);
 /** The same of another address of its function, whose frame may be elsewhere; @scope is filled for @ret. */

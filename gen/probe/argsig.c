@@ -27,7 +27,8 @@ static bool is_other_kind(struct ctype *listed, struct ctype *known)
 	       (to->kind == CTYPE_STRUCT && to2->name.n && !str_eq(to->name, to2->name));
 }
 
-static bool contradicts(const struct probesig_arg *want, const struct probearg *arg, bool is_own)
+static bool contradicts(const struct probesig_arg *want, const struct probearg *arg,
+			bool is_of_project)
 {
 	const struct sdtarg *o = &arg->operand;
 	if (want->is_constant)
@@ -36,7 +37,7 @@ static bool contradicts(const struct probesig_arg *want, const struct probearg *
 		return true;
 	// The program may have it in fewer bytes.
 	bool has_size =
-	    want->type->kind != CTYPE_ENUM && !(is_own && want->type->kind == CTYPE_INT);
+	    want->type->kind != CTYPE_ENUM && !(is_of_project && want->type->kind == CTYPE_INT);
 	return o->is_float || (has_size && o->size && o->size < want->type->size) ||
 	       is_other_kind(want->type, arg->type);
 }
@@ -51,7 +52,7 @@ static struct str why_not(struct arena *a, const struct probesig *sig, const str
 					  sig->n_args == 1 ? "" : "s");
 		for (size_t k = 0; k < sig->n_args; k++) {
 			const struct probesig_arg *want = &sig->args[k];
-			if (!contradicts(want, &s->args[k], sig->is_own))
+			if (!contradicts(want, &s->args[k], sig->is_of_project))
 				continue;
 			if (want->is_constant)
 				return str_printf(a, "it lists arg%zu as always %llu", k,
@@ -66,9 +67,14 @@ static struct str why_not(struct arena *a, const struct probesig *sig, const str
 // --- definitions
 
 /** The definition of the shell @t in the program, or NULL. */
-static struct ctype *find_definition(struct dwsrc *src, const Dwarf_Die *unit, struct ctype *t)
+static struct ctype *find_definition(const struct argsig_types *in, struct ctype *t)
 {
-	struct ctype *found = src ? dwload_first(src, t->name, namequery_tag(t), unit) : NULL;
+	struct namequery q;
+	struct ctype *found = NULL;
+	if (in->src)
+		found = dwload_first(in->src, t->name, namequery_tag(t), in->unit);
+	else if (in->btf && namequery_parse(t->name, namequery_tag(t), &q))
+		found = in->btf->ops->find(in->btf, &q);
 	return found && !found->is_decl ? found : NULL;
 }
 
@@ -76,16 +82,16 @@ static struct ctype *find_definition(struct dwsrc *src, const Dwarf_Die *unit, s
  * @t with what the program has in the place of a shell, or of a listed enum. An enum that nobody
  * defines is as large as the operand.
  */
-static struct ctype *define(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
-			    struct ctype *t, const struct sdtarg *operand)
+static struct ctype *define(struct arena *a, const struct argsig_types *in, struct ctype *t,
+			    const struct sdtarg *operand)
 {
 	if (t->kind == CTYPE_POINTER && t->of && t->of->is_decl) {
-		struct ctype *found = find_definition(src, unit, t->of);
+		struct ctype *found = find_definition(in, t->of);
 		return found ? ctype_new_pointer(a, found, (unsigned)t->size) : t;
 	}
 	if (t->kind != CTYPE_ENUM)
 		return t;
-	struct ctype *found = find_definition(src, unit, t);
+	struct ctype *found = find_definition(in, t);
 	if (found || t->n_values)
 		return found ? found : t;
 	found = arena_new(a, struct ctype);
@@ -122,7 +128,7 @@ static bool is_taken(const struct probeargs *pa, struct str name)
 	return false;
 }
 
-static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
+static void take_arg(struct arena *a, const struct argsig_types *in,
 		     const struct probesig_arg *want, size_t k, struct probeargs *pa)
 {
 	bool has_name = false, has_type = false;
@@ -137,7 +143,7 @@ static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 		arg->is_constant = want->is_constant;
 		arg->constant = want->value;
 		if (!has_type && !type)
-			type = define(a, src, unit, want->type, &arg->operand);
+			type = define(a, in, want->type, &arg->operand);
 		bool fits = !has_type && (argtype_fits(type, &arg->operand) ||
 					  is_enumerator(type, &arg->operand));
 		if (fits)
@@ -158,12 +164,12 @@ static void take_arg(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
 	}
 }
 
-void argsig_take(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
-		 const struct probesig *sig, struct probeargs *pa)
+void argsig_take(struct arena *a, const struct argsig_types *in, const struct probesig *sig,
+		 struct probeargs *pa)
 {
 	do
 		pa->unlisted = why_not(a, sig, pa);
 	while (pa->unlisted.n && (sig = sig->other));
 	for (size_t k = 0; sig && k < sig->n_args; k++)
-		take_arg(a, src, unit, &sig->args[k], k, pa);
+		take_arg(a, in, &sig->args[k], k, pa);
 }

@@ -11,7 +11,7 @@
  * Of a listed void * no text is made, whatever the program's type is: there may be none, or one without an end.
  *
  * Of a listed enum or struct the definition is the program's, that of the site's own unit if it has
- * one. Without debug information only its name is known, and of an enum the enumerators that are
+ * one. Without debug information and .BTF only its name is known, and of an enum the enumerators that are
  * listed, too.
  */
 #ifndef PROBE_ARGSIG_H
@@ -21,11 +21,18 @@
 #include "probe/probearg.h"
 #include "conf/probesig.h"
 
+/** Where the program's definitions are. */
+struct argsig_types {
+	struct dwsrc *src;	 /**< NULL: no debug information */
+	const Dwarf_Die *unit;	 /**< of the site, or NULL */
+	struct type_source *btf; /**< asked when there is no `src`; or NULL */
+};
+
 /**
  * To be called when the sites of @pa are read and not yet compared; sets pa->unlisted when @sig is
- * not used. @src, and the @unit of a site, are NULL where there is no debug information.
+ * not used.
  */
-void argsig_take(struct arena *a, struct dwsrc *src, const Dwarf_Die *unit,
-		 const struct probesig *sig, struct probeargs *pa);
+void argsig_take(struct arena *a, const struct argsig_types *in, const struct probesig *sig,
+		 struct probeargs *pa);
 
 #endif

@@ -22,8 +22,8 @@ struct argsrc_arg {
 };
 
 /**
- * The @n arguments behind the probe's name at the site's line; NULL, without a message, when there is
- * no such call.
+ * The @n arguments after the probe's name at the site's line; NULL, without a message, if there is no such
+ * call.
  */
 const struct argsrc_arg *argsrc_read(struct argloc *l, struct str probe, size_t n);
 /**

@@ -48,7 +48,7 @@ bool argtype_fits(struct ctype *t, const struct sdtarg *operand)
 	}
 }
 
-/** The typedef of usdt.h that says that an integer has the bits of a float or double. */
+/** The typedef of usdt.h for an integer with the bits of a float or double. */
 static struct ctype *bits_type(struct arena *a, unsigned size)
 {
 	bool is_float = size == 4;
@@ -122,6 +122,18 @@ bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y)
 	return str_eq(ctype_spell(a, x), ctype_spell(a, y)) && ctype_is_same(x, y);
 }
 
+struct ctype *argtype_common(struct arena *a, struct ctype *x, struct ctype *y)
+{
+	if (argtype_is_same(a, x, y))
+		return x;
+	if (x->kind != CTYPE_POINTER || y->kind != CTYPE_POINTER || !x->of || !y->of)
+		return NULL;
+	struct ctype *to_x = argtype_of_value(a, x->of), *to_y = argtype_of_value(a, y->of);
+	if (!to_x || !to_y || !argtype_is_same(a, to_x, to_y))
+		return NULL;
+	return x->of->kind == CTYPE_CONST || x->of->kind == CTYPE_VOLATILE ? x : y;
+}
+
 // --- declared ones
 
 struct search {
@@ -189,4 +201,28 @@ bool argtype_declared(struct dwsrc *src, const struct dwsite *at, uint32_t id, s
 			return true;
 	}
 	return false;
+}
+
+// --- by name
+
+struct ctype *argtype_named(struct arena *a, struct kbtf *btf, const struct argnotes *notes,
+			    const struct argnote *site, size_t i, const struct sdtarg *operand)
+{
+	struct str name = str_printf(a, "usdt_type__" STR_FMT "__" STR_FMT "__%zu",
+				     STR_ARG(site->provider), STR_ARG(site->probe), i + 1);
+	const kbtf_types *types = kbtf_typedefs(btf, name);
+	struct ctype *ret = NULL;
+	if (!types || !argnote_is_only(notes, site))
+		return NULL;
+	for (size_t k = 0; k < types->n; k++) {
+		struct ctype *pointer = ctype_strip(types->v[k]), *t = NULL;
+		if (pointer && pointer->kind == CTYPE_POINTER)
+			t = argtype_of_value(a, pointer->of);
+		if (!t || !argtype_fits(t, operand))
+			continue; // of another site
+		ret = ret ? argtype_common(a, ret, t) : t;
+		if (!ret)
+			return NULL;
+	}
+	return ret;
 }

@@ -4,6 +4,7 @@
 #ifndef PROBE_ARGTYPE_H
 #define PROBE_ARGTYPE_H
 
+#include "btf/kbtf.h"
 #include "usdt/argnote.h"
 #include "usdt/sdtarg.h"
 #include "ctype/ctype.h"
@@ -19,15 +20,20 @@ struct ctype *argtype_of_value(struct arena *a, struct ctype *t);
  */
 bool argtype_fits(struct ctype *t, const struct sdtarg *operand);
 /**
- * What the site @note tells of argument @i without any debug information, and fits @operand; NULL
- * when it is no type: what a pointer leads to, or which integer it is, only debug information has.
+ * The type of argument @i from the site's @note, without any debug information, if it fits @operand; NULL:
+ * it is no type, for a pointee, or which integer it is, only debug information has.
  */
 struct ctype *argtype_of_kind(struct arena *a, const struct argnote *note, size_t i,
 			      const struct sdtarg *operand);
-/** An argument whose type nobody knows, and whose note tells @kind, may be a @t. */
+/** May an argument of unknown type, whose note has @kind, be a @t? */
 bool argtype_may_be(struct ctype *t, enum argnote_kind kind);
 /** The two are spelled alike and look alike. */
 bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y);
+/**
+ * The type of what is an @x at one place, and a @y at another; NULL: they differ. char * and const
+ * char * are one type to a reader; the one that promises more is shown.
+ */
+struct ctype *argtype_common(struct arena *a, struct ctype *x, struct ctype *y);
 
 /**
  * The declared types of a probe's arguments, in a program that was built with btgen/usdt.h: for argument K (from 1) of the
@@ -36,5 +42,13 @@ bool argtype_is_same(struct arena *a, struct ctype *x, struct ctype *y);
  */
 bool argtype_declared(struct dwsrc *src, const struct dwsite *at, uint32_t id, size_t n,
 		      struct ctype **ret);
+
+/**
+ * The same for argument @i of a program without debug information, by its .BTF: what the typedefs
+ * `usdt_type__PROVIDER__NAME__K` have that fits @operand. NULL where that is nothing, or two of them differ, or another probe of
+ * @notes gets that name, too.
+ */
+struct ctype *argtype_named(struct arena *a, struct kbtf *btf, const struct argnotes *notes,
+			    const struct argnote *site, size_t i, const struct sdtarg *operand);
 
 #endif

@@ -1,5 +1,7 @@
 #include "probe/attachable.h"
 
+#include <elf.h>
+
 #include "dialect/dialect.h"
 #include "elf/imgsym.h"
 #include "usdt/sdtarg.h"
@@ -85,6 +87,35 @@ const char *attachable_danger(struct img *img, const char **unless)
 			*unless = dangers[i].unless;
 			return dangers[i].what;
 		}
+	return NULL;
+}
+
+const char *attachable_refusal(struct img *img, uint64_t addr)
+{
+	enum { LONGEST = 15 }; // bytes of an instruction
+	uint8_t code[LONGEST];
+	uint64_t off;
+	size_t n = img->machine == EM_X86_64 ? img_read_code(img, addr, code, LONGEST, &off) : 0;
+	for (size_t i = 0; i < n; i++) {
+		switch (code[i]) {
+		case 0xf0:
+			return "an instruction with a lock prefix";
+		case 0x26:
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+			return "an instruction with a segment prefix";
+		case 0x64: // %fs and %gs
+		case 0x65:
+		case 0x66: // sizes, repetitions
+		case 0x67:
+		case 0xf2:
+		case 0xf3:
+			continue;
+		default:
+			return NULL;
+		}
+	}
 	return NULL;
 }
 

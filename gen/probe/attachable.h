@@ -16,10 +16,9 @@
 /** Is the probe called so that an attach point can name it? */
 bool attachable_has_name(const struct sdt_probe *p, unsigned version);
 /**
- * Why bpftrace cannot attach to @p of @img, in words to be put behind
- * "bpftrace cannot attach to it: "; empty where it can. Before 0.24 bpftrace
- * passes over a site that has no code and an operand that it cannot read; from 0.24 on it does not
- * attach (measured with 0.17.0, 0.23.2 and 0.27.1).
+ * Why bpftrace cannot attach to @p of @img, to be put after "bpftrace cannot attach to it: "; empty if it
+ * can. Before 0.24 bpftrace skips a site without code and an operand that it cannot read; from 0.24 on it
+ * does not attach (measured with 0.17.0, 0.23.2 and 0.27.1).
  */
 struct str attachable_why_not(struct arena *a, struct img *img, const struct sdt_probe *p,
 			      unsigned version);
@@ -36,9 +35,10 @@ bool attachable_by_address(struct arena *a, unsigned machine, const struct sdt_p
  */
 const char *attachable_danger(struct img *img, const char **unless);
 /**
- * bpftrace goes from an address to the symbol that covers it, and attaches by that one's name: to the first
- * function of that name in the file (0.17 to 0.27). Of a stripped file, libbcc asks the separate one before or behind it,
- * as the version may be. The name, where other code than at link-time @addr is, or may be, the first; else empty.
+ * bpftrace looks up the symbol that covers an address, and attaches by its name: to the first function of
+ * that name in the file (0.17 to 0.27). In a stripped file libbcc looks into the separate one before or
+ * after it, depending on the version. The name, if the first one is, or may be, other code than at
+ * link-time @addr; else empty.
  */
 struct str attachable_shadow(struct arena *a, struct img *img, uint64_t addr);
 /**
@@ -49,6 +49,11 @@ struct str attachable_shadow(struct arena *a, struct img *img, uint64_t addr);
  */
 bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s, uint64_t *ret,
 		     bool *is_unsafe);
+/**
+ * What begins at link-time address @addr that Linux does not probe (is_prefix_bad() of
+ * Linux for x86); NULL: nothing is known of. One such place ends bpftrace, with all its probes.
+ */
+const char *attachable_refusal(struct img *img, uint64_t addr);
 /** Can every version attach to @p, whose arguments are @pa? As attachable_why_not(), but at no cost. */
 bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa);
 

@@ -10,7 +10,8 @@
 #ifndef PROBE_BINARY_H
 #define PROBE_BINARY_H
 
-#include "dwarf/dwsrc.h"
+#include "ctype/lookup.h"
+#include "dwarf/dwtypes.h"
 
 struct binary {
 	struct img *img;   /**< NULL: not open */
@@ -20,19 +21,26 @@ struct binary {
 	/** No debug file is opened for the arguments of probes: less is known, at no cost. */
 	bool cheap_only;
 	struct argnotes *notes; /**< binary_notes()'s; NULL until asked for */
+	struct kbtf *btf;	/**< binary_btf()'s */
 	struct typenote *types; /**< binary_types()'s */
-	bool types_read;
+	bool btf_read, types_read;
 };
 
 /** Takes @img over. */
 void binary_init(struct binary *ret, struct img *img);
 /** Gives the image back; fine when nothing is open. */
 void binary_close(struct binary *b);
-/** What the program says about its probes; never NULL, read when first asked for. */
+/** The facts about its probes in the program's notes; never NULL, read on first use. */
 struct argnotes *binary_notes(struct binary *b);
 /** Has it debug information, here or in a file of its own? Opened when first asked for. */
 bool binary_has_debuginfo(struct binary *b);
-/** The types that stay after strip, or NULL; read when first asked for. */
+/** The types of its .BTF, or NULL; read when first asked for. */
+struct kbtf *binary_btf(struct binary *b);
+/** The types that `btgen embed` of 0.1 has left in it, or NULL; read when first asked for. */
 struct typenote *binary_types(struct binary *b);
+/** All of these are sources of @lk, after @all, which has the debug information of all files. */
+void binary_add_sources(struct binary *b, struct dwtypes *all, struct lookup *lk);
+/** What its types are read from where it has no debug information: its .BTF, or NULL. */
+struct type_source *binary_other_types(struct binary *b);
 
 #endif

@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "dwarf/dwfilter.h"
+#include "elf/branch.h"
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
@@ -16,6 +17,8 @@ bool codeplace_is_piece(struct str symbol)
 	       str_contains(symbol, STR(".part."));
 }
 
+enum { MANY_VARIANTS = 1000 }; // each is compared with all others, or with all symbols
+
 struct finder {
 	struct arena *a;
 	struct dwsrc *src;
@@ -23,6 +26,7 @@ struct finder {
 	struct map addrs, exact;
 	struct codeplaces *ret;
 	VEC(struct codeplace) mangled; // of another name than that symbol
+	VEC(struct codeplace) thunks;  // of any name
 };
 
 static bool look(struct dwsrc *src, uint64_t addr, struct dwsite *ret)
@@ -45,6 +49,7 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
 	struct str base = str_slice(sym->name, 0, str_find(sym->name, '.'));
+	enum demangle_kind kind = demangle_kind_of(sym->name);
 	bool is_exact = str_eq(sym->name, f->name), is_base = base.n && str_eq(base, f->name);
 	bool may_fit = !is_base && demangle_may_fit(f->name, sym->name);
 	struct str name = may_fit ? name_of(f, sym) : STR("");
@@ -55,8 +60,12 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 		f->ret->piece = sym->name;
 		return true;
 	}
-	struct codeplace p = {.how = is_exact || base.n == sym->name.n ? CODEPLACE_ENTRY
-								       : CODEPLACE_CLONE,
+	if (!is_exact && kind == DEMANGLE_TLS)
+		return true;
+	bool is_whole = is_exact || (base.n == sym->name.n && kind != DEMANGLE_THUNK);
+	struct codeplace p = {.how = is_whole ? CODEPLACE_ENTRY : CODEPLACE_CLONE,
+			      .asked = {.how = DWASKED_ENTRY},
+			      .kind = kind,
 			      .addr = sym->addr,
 			      .size = sym->size,
 			      .is_ifunc = sym->is_ifunc,
@@ -73,6 +82,38 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	return true;
 }
 
+/** Does a call of @one call @other, which is the same function as it was written? It counts there. */
+static bool calls_variant(struct finder *f, const struct codeplace *one,
+			  const struct codeplace *other)
+{
+	size_t at = demangle_find_variant(one->symbol, other->symbol);
+	bool is_thunk = one->kind == DEMANGLE_THUNK;
+	return one != other && (is_thunk || (at && one->symbol.p[at] < other->symbol.p[at])) &&
+	       str_eq(demangle_thunk_of(one->name), demangle_thunk_of(other->name)) &&
+	       branch_leads_to(f->src->img, one->addr, one->size, other->addr) &&
+	       (is_thunk || !dwsite_has_body(f->src, one->addr));
+}
+
+/** Adds functions of a mangled name, without thunks and destructors that only lead to another one of them. */
+static void add_mangled(struct finder *f)
+{
+	bool are_few = f->mangled.n < MANY_VARIANTS;
+	vec_each(const struct codeplace, p, &f->mangled)
+		if (!(are_few &&
+		      vec_any(struct codeplace, other, &f->mangled, calls_variant(f, p, other))) &&
+		    map_add_u64(f->a, &f->addrs, p->addr))
+			vec_push(f->a, &f->ret->list, *p);
+}
+
+/** Is the copy at @addr, of the function @name, the body of a thunk of it? */
+static bool is_in_thunk(const struct finder *f, struct str name, uint64_t addr)
+{
+	return f->mangled.n < MANY_VARIANTS &&
+	       vec_any(const struct codeplace, p, &f->mangled,
+		       p->kind == DEMANGLE_THUNK && addr - p->addr < p->size &&
+			   str_eq(demangle_thunk_of(p->name), name));
+}
+
 /** Copies of @d, which are at no place that is in the list already. */
 static void add_copies(struct finder *f, const struct dwinlined *d)
 {
@@ -80,11 +121,14 @@ static void add_copies(struct finder *f, const struct dwinlined *d)
 	name = name.n ? name : d->written;
 	f->ret->inlined = f->ret->inlined ? f->ret->inlined : d;
 	for (size_t i = 0; i < d->entries.n; i++) {
-		if (!map_add_u64(f->a, &f->addrs, d->entries.v[i]))
+		if (is_in_thunk(f, name, d->entries.v[i]) ||
+		    !map_add_u64(f->a, &f->addrs, d->entries.v[i]))
 			continue;
 		vec_push(f->a, &f->ret->list,
-			 (struct codeplace){
-			     .how = CODEPLACE_COPY, .addr = d->entries.v[i], .name = name});
+			 (struct codeplace){.how = CODEPLACE_COPY,
+					    .addr = d->entries.v[i],
+					    .name = name,
+					    .asked = {.how = DWASKED_ENTRY, .name = d->symbol}});
 		f->ret->n_inlined++;
 	}
 }
@@ -99,23 +143,6 @@ static bool is_meant(struct finder *f, const struct dwinlined *d)
 	return demangle_fits(f->a, f->name, d->written);
 }
 
-bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
-			struct codeplaces *ret)
-{
-	struct finder f = {.a = a, .src = bin->src, .name = name, .ret = ret};
-	const struct dwinlined *d;
-	*ret = (struct codeplaces){0};
-	img_walk(bin->img, IMG_FUNCTIONS, take_symbol, &f);
-	for (size_t i = 0; !f.exact.n && i < f.mangled.n; i++)
-		if (map_add_u64(a, &f.addrs, f.mangled.v[i].addr))
-			vec_push(a, &ret->list, f.mangled.v[i]);
-	size_t n_functions = ret->list.n;
-	for (size_t i = 0; i < n_functions; i++)
-		if ((d = dwsite_inlined_at(bin->src, ret->list.v[i].addr)))
-			add_copies(&f, d);
-	return n_functions > 0;
-}
-
 /** A word that the debug information of a function called @name has: of "acme::put<int>(char *)" it is put or int. */
 static struct str word_of(struct str name)
 {
@@ -126,17 +153,90 @@ static struct str word_of(struct str name)
 	return str_slice(word, 0, n);
 }
 
+/** A function with a copy of the one that is looked for, and its thunk. */
+struct hidden {
+	const struct finder *finder;
+	const struct codeplace *thunk;
+	struct str symbol; // of the function
+	bool found;
+};
+
+static bool try_function(void *ctx, const struct img_symbol *sym)
+{
+	struct hidden *h = ctx;
+	struct dwsite site;
+	if (!str_eq(sym->name, h->symbol))
+		return true;
+	h->found =
+	    vec_any(const struct codeplace, p, &h->finder->ret->list,
+		    p->how == CODEPLACE_COPY && p->addr - sym->addr < sym->size) &&
+	    !branch_leads_to(h->finder->src->img, h->thunk->addr, h->thunk->size, sym->addr) &&
+	    !look(h->finder->src, h->thunk->addr, &site);
+	return false;
+}
+
+static bool add_thunk(void *ctx, const struct img_symbol *sym)
+{
+	struct finder *f = ctx;
+	if (demangle_kind_of(sym->name) == DEMANGLE_THUNK)
+		vec_push(
+		    f->a, &f->thunks,
+		    (struct codeplace){.addr = sym->addr, .size = sym->size, .symbol = sym->name});
+	return f->thunks.n < MANY_VARIANTS;
+}
+
+/** Finds a thunk that has what its function has, copies of ours among it, and of which nothing is known. */
+static void find_hidden(struct finder *f)
+{
+	if (f->ret->n_inlined)
+		img_walk(f->src->img, IMG_FUNCTIONS, add_thunk, f);
+	vec_each(const struct codeplace, p, &f->thunks) {
+		struct hidden h = {
+		    .finder = f, .thunk = p, .symbol = demangle_thunk_symbol(f->a, p->symbol)};
+		img_walk(f->src->img, IMG_FUNCTIONS, try_function, &h);
+		if (h.found) {
+			f->ret->thunk = demangle_written(f->a, p->symbol);
+			return;
+		}
+	}
+}
+
+bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
+			struct codeplaces *ret)
+{
+	struct finder f = {.a = a, .src = bin->src, .name = name, .ret = ret};
+	const struct dwinlined *d;
+	*ret = (struct codeplaces){0};
+	img_walk(bin->img, IMG_FUNCTIONS, take_symbol, &f);
+	if (!f.exact.n)
+		add_mangled(&f);
+	size_t n_functions = ret->list.n;
+	for (size_t i = 0; i < n_functions; i++)
+		if ((d = dwsite_inlined_at(bin->src, ret->list.v[i].addr)))
+			add_copies(&f, d);
+	// Overloads, instances and static functions of that name that are nowhere but in their callers.
+	struct str word = word_of(name);
+	for (size_t i = 0; n_functions && (d = dwsite_inlined_known(bin->src, &i));)
+		if (f.exact.n ? str_eq(d->symbol, name)
+			      : str_has_prefix(d->name, word) && is_meant(&f, d))
+			add_copies(&f, d);
+	find_hidden(&f);
+	return n_functions > 0;
+}
+
 bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name, struct codeplaces *ret)
 {
-	struct finder f = {.a = a, .name = name, .ret = ret};
+	struct finder f = {.a = a, .src = bin->src, .name = name, .ret = ret};
 	const struct dwinlined *d;
 	*ret = (struct codeplaces){0};
 	// An index of all of its code takes ten times as long.
-	if (!dwsrc_open(bin->src) || !dwfilter_may_have(bin->src, word_of(name)))
+	if (!dwfilter_open_for(bin->src, word_of(name)) ||
+	    !dwfilter_may_have(bin->src, word_of(name)))
 		return false;
 	for (size_t i = 0; (d = dwsite_inlined_next(bin->src, &i));)
 		if (is_meant(&f, d))
 			add_copies(&f, d);
+	find_hidden(&f);
 	return ret->inlined != NULL;
 }
 

@@ -13,6 +13,7 @@
 #define PROBE_CODEPLACE_H
 
 #include "dwarf/dwsite.h"
+#include "elf/demangle.h"
 #include "probe/binary.h"
 
 enum codeplace_how {
@@ -24,16 +25,19 @@ enum codeplace_how {
 
 struct codeplace {
 	enum codeplace_how how;
-	uint64_t addr;	   /**< link-time */
-	uint64_t size;	   /**< of its symbol */
-	bool is_ifunc;	   /**< `addr` is that of what the loader calls to get the function */
-	struct str symbol; /**< of an entry or a clone; empty for the others */
-	struct str name;   /**< of the function, as people write it; empty: not known */
+	enum demangle_kind kind;
+	uint64_t addr;	      /**< link-time */
+	uint64_t size;	      /**< of its symbol */
+	bool is_ifunc;	      /**< `addr` is that of what the loader calls to get the function */
+	struct str symbol;    /**< of an entry or a clone; empty for the others */
+	struct str name;      /**< of the function, as people write it; empty: not known */
+	struct dwasked asked; /**< which of the functions around is meant */
 };
 
 struct codeplaces {
 	VEC(struct codeplace) list; /**< each address once */
 	struct str piece; /**< put.cold or put.part.0: a part of the function that was asked for */
+	struct str thunk; /**< the name of one that has copies, too, but no debug information */
 	const struct dwinlined *inlined; /**< the first function with copies, or NULL */
 	size_t n_inlined;		 /**< copies in `list` */
 };

@@ -204,7 +204,7 @@ static bool is_of_c(Dwarf_Die *unit)
 	}
 }
 
-/** A function of another convention than that of its machine says so, mostly. */
+/** A function with another convention than its machine's is mostly marked. */
 static bool is_callable(Dwarf_Die *unit, Dwarf_Die *function)
 {
 	Dwarf_Attribute attr;

@@ -2,10 +2,9 @@
  * funcargs - the parameters of a function, and which of its argument registers each is in when it is
  * entered.
  *
- * The debug information of optimized code says so itself (DW_AT_location at the function's first
- * instruction); elsewhere the calling convention does: System V's for x86-64, section 3.2.3, AArch64's
- * AAPCS64, section 6.8.2. Where neither is certain, behind a struct that is passed by value for one, the
- * register is not known.
+ * The debug information of optimized code has it (DW_AT_location at the function's first instruction);
+ * elsewhere the calling convention does: System V's for x86-64, section 3.2.3, AArch64's AAPCS64, section
+ * 6.8.2. If neither is certain, such as after a struct that is passed by value, the register is not known.
  */
 #ifndef PROBE_FUNCARGS_H
 #define PROBE_FUNCARGS_H
@@ -22,7 +21,7 @@ struct funcarg {
 	 * struct in memory; nor is there one for a parameter that is not used, which callers do not set.
 	 */
 	int expected;
-	/** Where its location of the whole function says it is at the entry, too; else the function puts it there. */
+	/** Its location for the whole function holds at the entry, too; else the function stores it there. */
 	bool is_there;
 };
 
@@ -42,7 +41,7 @@ struct funcargs {
 bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret);
 /** The parameter of that name; NULL: none. */
 const struct funcarg *funcargs_find(const struct funcargs *f, struct str name);
-/** DWARF's number of the register that argument @number is passed in; -1 behind the last. */
+/** DWARF's number of the register that argument @number is passed in; -1 after the last. */
 int funcargs_register(unsigned machine, int number);
 /** `put(struct store *s, int n)`, in @a. */
 struct str funcargs_declaration(struct arena *a, const struct funcargs *f);

@@ -315,3 +315,39 @@ bool locexpr_read(struct arena *a, Dwarf_Attribute *attr, const Dwarf_Op *ops, s
 		ret->steps.n = 0;
 	return good;
 }
+
+bool locexpr_takes_stack(const struct locexpr *e, const struct locexpr_frame *frame, int sp,
+			 bool is_pointer)
+{
+	bool on_stack[MAX_STEPS + 1] = {false};
+	int base = frame->is_cfa ? sp : frame->base_reg;
+	size_t n = 0;
+	if (e->is_place)
+		return false;
+	vec_each(const struct locexpr_step, s, &e->steps) {
+		switch (s->op) {
+		case LOCEXPR_NUMBER:
+		case LOCEXPR_ADDRESS:
+		case LOCEXPR_REGISTER:
+			on_stack[++n] = s->op == LOCEXPR_REGISTER && (s->n == sp || s->n == base);
+			break;
+		case LOCEXPR_READ:
+			on_stack[n] = false;
+			break;
+		case LOCEXPR_UNSIGNED:
+		case LOCEXPR_SIGNED:
+			if (on_stack[n] && s->n && s->n < 64)
+				return true;
+			break;
+		case LOCEXPR_NOT:
+			break;
+		default: // of two values
+			n--;
+			if (s->op != LOCEXPR_ADD && s->op != LOCEXPR_SUB &&
+			    (on_stack[n] || on_stack[n + 1]))
+				return true;
+			on_stack[n] |= on_stack[n + 1];
+		}
+	}
+	return on_stack[n] && !is_pointer;
+}

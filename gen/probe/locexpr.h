@@ -24,10 +24,10 @@ enum locexpr_op {
 	LOCEXPR_NUMBER,	  /**< n */
 	LOCEXPR_REGISTER, /**< DWARF's number n */
 	LOCEXPR_ADDRESS,  /**< n, link-time address of the image */
-	LOCEXPR_READ,	  /**< n bytes at what stands before, 1, 2, 4 or 8, without a sign */
-	LOCEXPR_UNSIGNED, /**< the n low bits of what stands before */
+	LOCEXPR_READ,	  /**< n bytes at the address before it, 1, 2, 4 or 8, unsigned */
+	LOCEXPR_UNSIGNED, /**< the n low bits of the value before it */
 	LOCEXPR_SIGNED,	  /**< likewise */
-	// Of what stands before, without a sign in 64 bits:
+	// Of the value before it, unsigned in 64 bits:
 	LOCEXPR_NOT,
 	LOCEXPR_ADD,
 	LOCEXPR_SUB,
@@ -70,5 +70,11 @@ struct locexpr_part {
 bool locexpr_read(struct arena *a, Dwarf_Attribute *attr, const Dwarf_Op *ops, size_t n,
 		  const struct locexpr_frame *frame, const struct locexpr_part *part,
 		  struct locexpr *ret);
+/**
+ * Is an address of the stack (register @sp, or the frame's) taken for a number? clang up to 15 forgets to read what it
+ * has moved there: rsp + 88 times 9. Of a pointer, @is_pointer, it may be the value.
+ */
+bool locexpr_takes_stack(const struct locexpr *e, const struct locexpr_frame *frame, int sp,
+			 bool is_pointer);
 
 #endif

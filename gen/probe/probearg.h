@@ -26,9 +26,9 @@ struct probearg {
 	enum probearg_from from;
 	unsigned size; /**< bytes; 0 when the notes do not say */
 	bool is_signed, is_float;
-	bool is_kind;		/**< `type` is only what the note tells, see argtype_of_kind() */
+	bool is_kind;		/**< `type` is only from the note, see argtype_of_kind() */
 	bool is_number;		/**< no pointer, as the notes of all sites tell */
-	enum argnote_kind kind; /**< of a site: what its note tells */
+	enum argnote_kind kind; /**< of a site: from its note */
 	bool is_constant;	/**< always `constant`: the probe's macro adds it */
 	uint64_t constant;
 	struct str unit, doc;	/**< of USDT_ARG, or empty */

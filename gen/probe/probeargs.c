@@ -1,5 +1,6 @@
 #include "probe/probeargs.h"
 
+#include "btf/kbtf.h"
 #include "btf/typenote.h"
 #include "elf/debugfile.h"
 #include "usdt/argname.h"
@@ -35,8 +36,8 @@ static void read_operands(struct binary *b, struct probesite *s)
 }
 
 /**
- * Names go into programs: whatever a file says, only an identifier is one. An argument @k that the
- * source calls arg1 has no name: args.arg1 is bpftrace's arg1.
+ * Names go into programs: only an identifier is accepted from a file. An argument @k that the source calls
+ * arg1 has no name: args.arg1 is bpftrace's arg1.
  */
 static bool is_good_name(struct str name, size_t k)
 {
@@ -85,7 +86,7 @@ static void find_string_max(struct dwsrc *src, const struct dwsite *scope, struc
 		if (!s->args[i].expr.n || !ctype_is_text(s->args[i].type))
 			continue;
 		if (!ready)
-			argloc_init(&at, src, scope);
+			argloc_init(&at, src, scope, false);
 		ready = true;
 		s->args[i].string_max = argsrc_string_max(&at, s->args[i].expr);
 	}
@@ -105,7 +106,22 @@ static void settle_names(struct probesite *s)
 	}
 }
 
-/** What stayed after strip: of a site that declares its arguments, and of one that does not. */
+/** What .BTF knows of a site that declares its arguments. */
+static void take_btf(struct binary *b, const struct argnote *note, struct probesite *s)
+{
+	struct kbtf *btf = binary_btf(b);
+	for (size_t i = 0; btf && i < s->n_args; i++) {
+		struct probearg *arg = &s->args[i];
+		struct ctype *t =
+		    argtype_named(b->img->arena, btf, binary_notes(b), note, i, &arg->operand);
+		if (!t)
+			continue;
+		arg->type = t;
+		arg->from = PROBEARG_DECLARED;
+	}
+}
+
+/** What `btgen embed` of 0.1 knows of a site that declares its arguments, and of one that does not. */
 static void take_kept(struct binary *b, const struct sdt_probe *p, bool is_declared,
 		      struct probesite *s)
 {
@@ -173,30 +189,12 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 	} else if (found && s->n_args) {
 		w->guesses = arginfer_site(src, &scope, p->name, s);
 	}
+	if (!found && note)
+		take_btf(b, note, s);
 	if (!found)
 		take_kept(b, p, note != NULL, s);
 	if (src)
 		dwsite_spend(src, n_before);
-}
-
-/** char * and const char * are one type to a reader; the one that promises more is shown. */
-static struct ctype *common_type(struct arena *a, struct ctype *x, struct ctype *y)
-{
-	if (argtype_is_same(a, x, y))
-		return x;
-	if (x->kind != CTYPE_POINTER || y->kind != CTYPE_POINTER || !x->of || !y->of)
-		return NULL;
-	struct ctype *to_x = argtype_of_value(a, x->of), *to_y = argtype_of_value(a, y->of);
-	if (!to_x || !to_y || !argtype_is_same(a, to_x, to_y))
-		return NULL;
-	return x->of->kind == CTYPE_CONST || x->of->kind == CTYPE_VOLATILE ? x : y;
-}
-
-/** What the note of a site tells, whose type nobody knows, is something else than @t. */
-static bool is_other_kind(struct ctype *t, const struct probearg *arg)
-{
-	bool is_null = arg->operand.kind == SDTARG_CONST && !arg->operand.value && ctype_pointee(t);
-	return !arg->type && !is_null && !argtype_may_be(t, arg->kind);
 }
 
 /** NULL: site @i has none of that number. */
@@ -205,21 +203,25 @@ static struct probearg *arg_of(const struct probeargs *pa, size_t i, size_t k)
 	return k < pa->sites[i].n_args ? &pa->sites[i].args[k] : NULL;
 }
 
-/** The type of argument @k, if all sites that know one have the same, and no note tells otherwise. */
+/** The type of argument @k, if all sites with a type have the same, and no note contradicts it. */
 static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
 {
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		struct probearg *arg = arg_of(pa, i, k);
 		if (!arg || !arg->type)
 			continue;
-		ret->type = ret->type ? common_type(a, ret->type, arg->type) : arg->type;
+		ret->type = ret->type ? argtype_common(a, ret->type, arg->type) : arg->type;
 		ret->types_differ = !ret->type;
 		if (ret->types_differ)
 			return;
 	}
 	for (size_t i = 0; ret->type && i < pa->n_sites; i++) {
 		const struct probearg *arg = arg_of(pa, i, k);
-		ret->types_differ = arg && is_other_kind(ret->type, arg);
+		// Does the note of a site without a type contradict the others'?
+		bool is_null = arg && arg->operand.kind == SDTARG_CONST && !arg->operand.value &&
+			       ctype_pointee(ret->type);
+		ret->types_differ =
+		    arg && !arg->type && !is_null && !argtype_may_be(ret->type, arg->kind);
 		if (ret->types_differ)
 			ret->type = NULL;
 	}
@@ -295,7 +297,7 @@ static void merge(struct arena *a, struct probeargs *pa)
 	name_all(a, pa->args, pa->n_args);
 }
 
-/** What the note of the site tells, of the types only where @known is false: where no site has one. */
+/** The kinds from the note of the site; types only if @known is false: no site has one. */
 static void take_kinds(struct arena *a, const struct argnote *note, const bool *known,
 		       struct probesite *s)
 {
@@ -323,9 +325,10 @@ static void take_all_kinds(struct arena *a, const struct site_work *work, struct
 }
 
 /** The project's own file goes before a list. */
-static void take_signature(struct arena *a, struct site_work *work, struct probesigs *signatures,
+static void take_signature(struct binary *b, struct site_work *work, struct probesigs *signatures,
 			   const struct sdt_probe *probe, struct probeargs *ret)
 {
+	struct argsig_types in = {.src = work->src, .unit = work->has_unit ? &work->unit : NULL};
 	const struct probesig *sig = probesig_find(signatures, probe->provider, probe->name);
 	struct probesig *own = NULL;
 	if (!probe->n_sites)
@@ -335,9 +338,10 @@ static void take_signature(struct arena *a, struct site_work *work, struct probe
 		    provider_find(work->src, work->path, &work->unit, probe->provider, probe->name);
 	if (own)
 		own->other = sig;
+	if (!in.src && binary_btf(b))
+		in.btf = kbtf_source(b->btf);
 	if (own || sig)
-		argsig_take(a, work->src, work->has_unit ? &work->unit : NULL, own ? own : sig,
-			    ret);
+		argsig_take(b->arena, &in, own ? own : sig, ret);
 	if (!sig)
 		ret->unlisted.n = 0;
 }
@@ -361,7 +365,7 @@ void probeargs_read(struct binary *b, struct probesigs *signatures, const struct
 	for (size_t i = 0; i < probe->n_sites; i++)
 		if (work[i].guesses)
 			settle_names(&ret->sites[i]);
-	take_signature(a, work, signatures, probe, ret);
+	take_signature(b, work, signatures, probe, ret);
 	take_all_kinds(a, work, ret);
 	for (size_t i = 0; i < probe->n_sites; i++)
 		name_all(a, ret->sites[i].args, ret->sites[i].n_args);

@@ -16,7 +16,7 @@
 
 #define PF_KTHREAD 0x00200000 // include/linux/sched.h; part of /proc/PID/stat field 9
 
-/** What /proc/PID/stat says (proc_pid_stat(5)). */
+/** /proc/PID/stat (proc_pid_stat(5)). */
 struct stat_line {
 	char state;
 	int parent;
@@ -104,7 +104,25 @@ struct str proc_own_exe(struct arena *a)
 	return read_link(a, PROCFS "/self/exe", &path) ? path : STR("");
 }
 
-/** Fields are counted from behind the last ')': the name before it may hold anything. */
+const char *proc_find_beside(struct arena *a, const char *const *names, size_t n)
+{
+	struct str top =
+	    proc_own_exe(a); // links are resolved: what is above its directory is known
+	if (!top.n)
+		return NULL; // no /proc: the current directory is not ours
+	for (unsigned up = 0; up < 2 && top.n; up++)
+		do
+			top.n--;
+		while (top.n && top.p[top.n] != '/');
+	for (size_t i = 0; i < n; i++) {
+		const char *path = arena_printf(a, STR_FMT "/%s", STR_ARG(top), names[i]);
+		if (access(path, R_OK | X_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+/** Fields are counted from the last ')': the name before it may contain anything. */
 static bool parse_stat(struct str text, struct stat_line *ret)
 {
 	const char *name_end = text.n ? memrchr(text.p, ')', text.n) : NULL;
@@ -452,7 +470,7 @@ struct str proc_name(const struct proc *p)
 	return str_base(p->files.v[0].path);
 }
 
-/** What its pidfd says; false where there is none. */
+/** By its pidfd; false if there is none. */
 static bool has_exited(const struct proc *p)
 {
 	struct pollfd fd = {.fd = p->pidfd, .events = POLLIN};
@@ -470,7 +488,7 @@ bool proc_is_replaced(const struct proc *p)
 {
 	struct stat_line st;
 	bool is_over = has_exited(p); // before its state is read: it may end in between
-	// In the same clock tick only the pidfd tells them apart.
+	// In the same clock tick only the pidfd distinguishes them.
 	return read_stat(p->arena, p->procfs, p->pid, &st) &&
 	       (st.start_time != p->start_time || (is_over && !has_ended(st.state)));
 }

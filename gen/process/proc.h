@@ -1,9 +1,8 @@
 /**
  * proc - the process to be traced: its executable, the ELF files it has mapped, and its identity.
  *
- * A PID is only a number: it can be given to another process while we work. proc_open() pins the
- * process with a pidfd and its start time, and proc_is_same() says later whether it is still the
- * one that was looked at.
+ * A PID is only a number: it can be given to another process while we work. proc_open() pins the process
+ * with a pidfd and its start time, and proc_is_same() checks later whether it is still the same one.
  *
  * Everything is read below a `/proc` that the caller names, so that tests can bring their own.
  * Paths in it are bytes from a stranger. Files are compared by device and inode with what is really
@@ -102,16 +101,11 @@ bool proc_has_successor(const struct proc *p, const struct proc_file *f);
  * and so comm, anything.
  */
 struct str proc_name(const struct proc *p);
-/**
- * False when the process has ended (a zombie has) or its PID belongs to another one. No message.
- */
+/** False when the process has ended (a zombie has) or its PID belongs to another one. No message. */
 bool proc_is_same(const struct proc *p);
 /** Its PID is another process's now. No message. */
 bool proc_is_replaced(const struct proc *p);
-/**
- * False when the process has called exec() since: its probes are no longer those that were looked
- * up.
- */
+/** False when the process has called exec() since: its probes are no longer those that were looked up. */
 bool proc_runs_same_file(const struct proc *p);
 
 /** Opens a file or directory of process @pid for reading; -1 with errno set. */
@@ -121,7 +115,7 @@ bool proc_read(struct arena *a, const char *procfs, int pid, const char *name, s
 
 /** A file that is of no process, or of this one, trimmed: "sys/kernel/osrelease", "self/status". Empty when it cannot be read. */
 struct str proc_text(struct arena *a, const char *procfs, const char *name);
-/** What stands behind @key, such as "Tgid:", in the text of a `status` file; empty: no such line. */
+/** The value of @key, such as "Tgid:", in the text of a `status` file; empty: no such line. */
 struct str proc_status_value(struct str status, struct str key);
 /**
  * The namespace of @kind ("mnt", "pid") that @pid is in, 0: this process; equal names are one
@@ -152,15 +146,12 @@ int proc_watch(const char *procfs, const struct proc_id *id);
 struct str proc_exe(struct arena *a, const char *procfs, int pid);
 /** The path of this process's own executable, in @a; empty when it cannot be read. */
 struct str proc_own_exe(struct arena *a);
+/** The first of the directories @names, each given from the one above that of this executable: "bpf", "share/btgen/bpf"; or NULL. */
+const char *proc_find_beside(struct arena *a, const char *const *names, size_t n);
 
-/**
- * Do both processes run the same executable file? False when one of them is gone or may not be
- * looked at.
- */
+/** Do both processes run the same executable file? False when one of them is gone or may not be looked at. */
 bool proc_same_exe(const char *procfs, int pid, int other);
-/**
- * Moves those of @pids to the front that run the same file as the first, and returns how many they are.
- */
+/** Moves those of @pids to the front that run the same file as the first, and returns how many they are. */
 size_t proc_same_exe_first(const char *procfs, int *pids, size_t n);
 /** The name of its executable, without its directory, in @a; empty when it cannot be read. */
 struct str proc_exe_name(struct arena *a, const char *procfs, int pid);

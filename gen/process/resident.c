@@ -89,11 +89,6 @@ static uint64_t read_files(const struct resident *r, const struct proc *p, int m
 	return n;
 }
 
-static bool is_another(const struct resident *r, const struct proc *p)
-{
-	return r->one && r->one->pid == p->pid && r->one->start_time != p->start_time;
-}
-
 /**
  * The memory is opened before the process is looked at: it is that of the program that runs then,
  * whatever becomes of the PID.
@@ -106,7 +101,9 @@ static void read_process(const struct resident *r, int pid, struct resident_sum 
 	diag_init(&silent, NULL);
 	int mem = proc_open_file(PROCFS, pid, "mem");
 	if (mem >= 0 && proc_open(&a, &silent, PROCFS, pid, &p)) {
-		uint64_t n = is_another(r, p) ? 0 : read_files(r, p, mem);
+		bool is_another =
+		    r->one && r->one->pid == p->pid && r->one->start_time != p->start_time;
+		uint64_t n = is_another ? 0 : read_files(r, p, mem);
 		sum->bytes += n;
 		sum->n_processes += n > 0;
 		proc_close(p);

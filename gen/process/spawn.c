@@ -22,12 +22,12 @@
 // The breakpoint that holds the program at its entry point.
 #if defined(__x86_64__)
 #define BREAK_MASK 0xfful
-#define BREAK_INSN 0xccul // int3; the program counter stands behind it
+#define BREAK_INSN 0xccul // int3; the program counter is after it
 #define PC_AFTER_BREAK 1
 #define PC_OF(regs) ((regs).rip)
 #elif defined(__aarch64__)
 #define BREAK_MASK 0xfffffffful
-#define BREAK_INSN 0xd4200000ul // brk #0; the program counter stands at it
+#define BREAK_INSN 0xd4200000ul // brk #0; the program counter is at it
 #define PC_AFTER_BREAK 0
 #define PC_OF(regs) ((regs).pc)
 #endif
@@ -60,7 +60,7 @@ static bool set_break(pid_t tid, struct spawned_task *t, uint64_t entry)
 }
 
 /** Has @t stopped at its breakpoint? That is gone then. */
-static bool take_break(pid_t tid, struct spawned_task *t)
+static bool step_back(pid_t tid, struct spawned_task *t)
 {
 	struct user_regs_struct regs;
 	struct iovec iov = {&regs, sizeof(regs)};
@@ -101,11 +101,11 @@ static bool has_tasks(const struct spawned *s)
 }
 
 /**
- * The next task that has stopped or ended, with its status; 0: there is none any more. Any child is
- * asked, as a new task may stop before its parent's event names it. But children that are not ours, which
- * a shell has left to us by exec(), are not waited for.
+ * The next task that has stopped or ended, with its status; 0: there is none any more, or with @briefly
+ * none for 10 ms. Any child is asked, as a new task may stop before its parent's event names it. But
+ * children that are not ours, which a shell has left to us by exec(), are not waited for.
  */
-static pid_t wait_for_task(struct spawned *s, int *status)
+static pid_t wait_for_task(struct spawned *s, bool briefly, int *status)
 {
 	const struct timespec look = {.tv_nsec = 10000000};
 	sigset_t child, old;
@@ -113,7 +113,9 @@ static pid_t wait_for_task(struct spawned *s, int *status)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &old);
-	while ((tid = waitpid(-1, status, WNOHANG | __WALL)) == 0 && has_tasks(s))
+	for (bool is_over = false;
+	     (tid = waitpid(-1, status, WNOHANG | __WALL)) == 0 && !is_over && has_tasks(s);
+	     is_over = briefly)
 		sigtimedwait(&child, NULL, &look);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return tid > 0 ? tid : 0;
@@ -123,7 +125,7 @@ static pid_t wait_for_task(struct spawned *s, int *status)
 static pid_t wait_for_stop(struct spawned *s, int *status)
 {
 	while (s->tasks.n) {
-		pid_t tid = wait_for_task(s, status);
+		pid_t tid = wait_for_task(s, false, status);
 		if (tid && WIFSTOPPED(*status))
 			return tid;
 		if (tid)
@@ -158,7 +160,7 @@ static bool is_held(struct spawned *s, pid_t tid, int status)
 	uint64_t entry = is_exec ? read_entry(s->arena, tid) : 0;
 	if (is_exec)
 		return !entry || !set_break(tid, t, entry);
-	return status >> 8 == SIGTRAP && take_break(tid, t);
+	return status >> 8 == SIGTRAP && step_back(tid, t);
 #else
 	(void)t; // elsewhere it is held right after exec: probes in libraries are not mapped yet
 	return is_exec;
@@ -314,32 +316,52 @@ static bool is_zombie(struct spawned *s, pid_t tid)
 	       str_has_prefix(proc_status_value(status, STR("State:")), STR("Z"));
 }
 
+void spawn_reap(struct spawned *s)
+{
+	for (size_t i = s->ended.n; i-- > 0;)
+		if (waitpid(s->ended.v[i], NULL, WNOHANG | __WALL) != 0)
+			s->ended.v[i] = s->ended.v[--s->ended.n];
+}
+
+/** What has ended comes to no stop. */
+static void move_ended(struct spawned *s)
+{
+	for (size_t i = s->tasks.n; i-- > 0;) {
+		pid_t tid = s->tasks.v[i].tid;
+		if (tid != s->target && is_zombie(s, tid)) {
+			vec_push(s->arena, &s->ended, tid);
+			forget_task(s, tid);
+		}
+	}
+}
+
 void spawn_keep(struct spawned *s)
 {
 	int status;
-	for (size_t i = s->tasks.n; i-- > 0;) {
-		pid_t tid = s->tasks.v[i].tid;
-		if (tid != s->target && is_zombie(s, tid))
-			forget_task(s, tid);
-		else if (tid != s->target)
-			ptrace(PTRACE_INTERRUPT, tid, 0, 0);
-	}
-	// Those that they make meanwhile begin with a stop, too.
-	while (s->tasks.n > 1) {
-		pid_t tid = wait_for_stop(s, &status);
+	move_ended(s);
+	vec_each(const struct spawned_task, t, &s->tasks)
+		if (t->tid != s->target)
+			ptrace(PTRACE_INTERRUPT, t->tid, 0, 0);
+	// Those that they make meanwhile begin with a stop, too, and any may end before it.
+	for (; s->tasks.n > 1; move_ended(s)) {
+		pid_t tid = wait_for_task(s, true, &status);
 		if (!tid)
-			break;
+			continue;
+		if (!WIFSTOPPED(status)) {
+			forget_task(s, tid);
+			continue;
+		}
 		if (status >> 16 != PTRACE_EVENT_STOP) {
 			go_on(s, tid, status);
 			continue;
 		}
 		ptrace(PTRACE_DETACH, tid, 0, 0);
-		if (tid != s->pid)
-			forget_task(s, tid);
-		else
-			*find_task(s, tid) = s->tasks.v[--s->tasks.n];
+		pid_t command = s->pid;
+		forget_task(s, tid);
+		s->pid = command; // it may run on
 	}
 	s->tasks.n = 0;
+	spawn_reap(s);
 	if (s->target != s->pid)
 		s->target_fd = (int)syscall(SYS_pidfd_open, s->target, 0);
 }
@@ -390,7 +412,7 @@ static void drop_held(struct spawned *s)
 	find_task(s, s->target);
 	for (size_t i = 0; i < s->tasks.n; i++)
 		syscall(SYS_tkill, s->tasks.v[i].tid, SIGKILL);
-	for (pid_t tid; (tid = wait_for_task(s, &status));)
+	for (pid_t tid; (tid = wait_for_task(s, false, &status));)
 		if (WIFSTOPPED(status)) // one that has just been made
 			syscall(SYS_tkill, tid, SIGKILL);
 	s->pid = 0;

@@ -41,6 +41,7 @@ struct spawned {
 	int target_fd; /**< a pidfd of @target where that is not our child, else -1 */
 	bool held;     /**< it waits for spawn_release() */
 	VEC(struct spawned_task) tasks;
+	VEC(pid_t) ended; /**< tasks that ended before spawn_keep(), for spawn_reap() */
 };
 
 /**
@@ -55,8 +56,13 @@ bool spawn_is_wrapper(const struct spawned *s);
  * exec(). False when there is none: all have ended.
  */
 bool spawn_next(struct spawned *s);
-/** It is the one: the others go on by themselves. */
+/** It is the one: the others run on, no longer traced. */
 void spawn_keep(struct spawned *s);
+/**
+ * To be called at each SIGCHLD. A tracer cannot detach from a task that has ended: a thread, or a process
+ * whose other threads still run. Until the tracer has waited for it, the process has not ended for its parent.
+ */
+void spawn_reap(struct spawned *s);
 void spawn_release(struct spawned *s);
 /**
  * Ends the programs if they still run (SIGTERM, after two seconds SIGKILL). A command whose program has

@@ -27,10 +27,10 @@ enum {
 
 static const char left_by_longjmp[] = "left by longjmp";
 
-/** A record as it waits for its turn; behind it are comm and its arguments or result. */
+/** A record that waits for its turn, followed by comm and its arguments or result. */
 struct event {
 	const struct shape *shape;
-	int64_t ns, cpu, pid, tid;
+	struct head head;
 	uint64_t frame, caller;
 	size_t n_comm, n_args;
 };
@@ -47,9 +47,10 @@ struct call {
 /** A thread that has something open, or had. */
 struct thread {
 	struct thread *next; // in its bucket, or idle
-	int64_t cpu, pid, tid, last;
+	struct head head;    // of its newest event
+	int64_t last;	     // time of the one before, until that is handled
 	struct strbuf comm;
-	VEC(struct call) calls; // the innermost last; those behind `n` are used again
+	VEC(struct call) calls; // the innermost last; those after `n` are reused
 	size_t n;
 };
 
@@ -87,7 +88,7 @@ struct calltree *calltree_new(const struct calltree_config *config, const struct
 static struct thread **thread_at(struct calltree *t, int64_t tid)
 {
 	struct thread **at = &t->threads[(uint64_t)tid % BUCKETS];
-	while (*at && (*at)->tid != tid)
+	while (*at && (*at)->head.tid != tid)
 		at = &(*at)->next;
 	return at;
 }
@@ -146,7 +147,7 @@ static struct call *push_call(struct calltree *t, struct thread *thread)
 // --- lines
 
 /** The function of a shape, as C++ has it. */
-static struct str name_of(struct calltree *t, const struct shape *s)
+static struct str function_name(struct calltree *t, const struct shape *s)
 {
 	struct str *name = map_get_ptr(&t->names, s);
 	if (!name) {
@@ -161,7 +162,7 @@ static struct str name_of(struct calltree *t, const struct shape *s)
 /** f(), f(1, 2), ns::f(int) */
 static void add_name(struct calltree *t, const struct shape *s, struct str args)
 {
-	struct str name = name_of(t, s);
+	struct str name = function_name(t, s);
 	strbuf_add_printable(&t->line, name);
 	if (t->config.json) // which has them as fields
 		args = STR("");
@@ -191,7 +192,7 @@ static void begin_line(struct calltree *t, const struct thread *thread, size_t d
 		strbuf_addf(out, "%7.3f %s  ", n, units[unit]);
 	size_t from = out->n;
 	strbuf_add_printable(out, strbuf_str(&thread->comm));
-	strbuf_addf(out, "[%" PRId64 "]", thread->tid);
+	strbuf_addf(out, "[%" PRId64 "]", thread->head.tid);
 	size_t width = out->n - from;
 	t->width = width > t->width ? width : t->width;
 	depth = depth < MAX_DEPTH ? depth : MAX_DEPTH;
@@ -204,14 +205,12 @@ static void end_line(struct calltree *t, const struct thread *thread, const stru
 {
 	strbuf_clear(&t->label);
 	strbuf_adds(&t->label, str_slice(s->probe, 0, str_find(s->probe, ':') + 1));
-	strbuf_adds(&t->label, name_of(t, s));
-	struct record head = {.ns = ns,
-			      .cpu = thread->cpu,
-			      .pid = thread->pid,
-			      .tid = thread->tid,
+	strbuf_adds(&t->label, function_name(t, s));
+	struct record line = {.head = thread->head,
 			      .comm = strbuf_str(&thread->comm),
 			      .probe = strbuf_str(&t->label)};
-	t->put(t->ctx, &head, strbuf_str(&t->line), strbuf_str(&t->fields));
+	line.head.ns = ns;
+	t->put(t->ctx, &line, strbuf_str(&t->line), strbuf_str(&t->fields));
 }
 
 /** What JSON has of each line: fields; who calls it closes them. */
@@ -220,7 +219,7 @@ static struct json begin_fields(struct calltree *t, const struct shape *s, size_
 	struct json j = {.out = &t->fields};
 	strbuf_clear(&t->fields);
 	json_open(&j, NULL, '{');
-	json_bytes(&j, "function", name_of(t, s));
+	json_bytes(&j, "function", function_name(t, s));
 	json_printf(&j, "depth", "%zu", depth);
 	return j;
 }
@@ -235,7 +234,7 @@ static void add_mark(struct calltree *t, const char *mark)
 static void add_end(struct calltree *t, const struct shape *s, const char *why)
 {
 	strbuf_addz(&t->line, " /* ");
-	strbuf_add_printable(&t->line, name_of(t, s));
+	strbuf_add_printable(&t->line, function_name(t, s));
 	strbuf_addf(&t->line, "%s%s */", why ? ": " : "", why ? why : "");
 }
 
@@ -324,7 +323,7 @@ static void close_below(struct calltree *t, struct thread *thread, uint64_t fram
 static void enter(struct calltree *t, struct thread *thread, const struct event *e, struct str args)
 {
 	bool has_trampoline = e->caller % PAGE == 0;
-	close_below(t, thread, e->frame, !has_trampoline, e->ns, NULL);
+	close_below(t, thread, e->frame, !has_trampoline, e->head.ns, NULL);
 	if (thread->n == MAX_OPEN)
 		return;
 	if (thread->n)
@@ -333,20 +332,13 @@ static void enter(struct calltree *t, struct thread *thread, const struct event 
 	struct call *call = push_call(t, thread);
 	call->shape = e->shape;
 	call->frame = e->frame;
-	call->ns = e->ns;
+	call->ns = e->head.ns;
 	call->is_tail = is_tail;
 	call->is_deep = thread->n > MAX_RETURNS;
 	strbuf_adds(&call->args, args);
 	t->n_hidden++;
 	if (t->config.json)
 		show_open(t, thread);
-}
-
-/** What is too far away is another stack. */
-static void jump(struct calltree *t, struct thread *thread, const struct event *e)
-{
-	if (thread->n && e->frame - thread->calls.v[thread->n - 1].frame < STACK_SIZE)
-		close_below(t, thread, e->frame, false, e->ns, left_by_longjmp);
 }
 
 static void leave(struct calltree *t, struct thread *thread, const struct event *e,
@@ -359,12 +351,12 @@ static void leave(struct calltree *t, struct thread *thread, const struct event 
 	       (thread->calls.v[i - 1].frame != frame || thread->calls.v[i - 1].shape != entry))
 		i--;
 	while (i && thread->n > i)
-		drop_call(t, thread, e->ns, NULL);
+		drop_call(t, thread, e->head.ns, NULL);
 	if (i) {
-		close_call(t, thread, e->ns, NULL, result);
+		close_call(t, thread, e->head.ns, NULL, result);
 		return;
 	}
-	close_below(t, thread, frame, false, e->ns, NULL);
+	close_below(t, thread, frame, false, e->head.ns, NULL);
 	if (t->config.has_filter || t->config.json)
 		return;
 	if (thread->n)
@@ -373,7 +365,7 @@ static void leave(struct calltree *t, struct thread *thread, const struct event 
 	strbuf_addc(&t->line, '}');
 	add_end(t, entry, "entry not seen");
 	strbuf_clear(&t->fields);
-	end_line(t, thread, e->shape, e->ns);
+	end_line(t, thread, e->shape, e->head.ns);
 }
 
 /** Calls that have been open for long are shown as that, though nothing came within them. */
@@ -386,34 +378,33 @@ static void show_old(struct calltree *t, int64_t now)
 				show_open(t, thread);
 }
 
-static void take_event(struct calltree *t, const struct event *e, const char *texts)
+static void handle_event(struct calltree *t, const struct event *e, const char *texts)
 {
-	struct thread **at = thread_at(t, e->tid), *thread = *at;
+	struct thread **at = thread_at(t, e->head.tid), *thread = *at;
 	struct str args = {texts + e->n_comm, e->n_args};
-	if (thread && thread->pid != e->pid) { // another process, which got that TID
+	if (thread && thread->head.pid != e->head.pid) { // another process, which got that TID
 		close_below(t, thread, UINT64_MAX, true, thread->last, NULL);
 		drop_thread(t, at);
-		thread = *(at = thread_at(t, e->tid));
+		thread = *(at = thread_at(t, e->head.tid));
 	}
-	if (thread && e->ns < thread->last) {
+	if (thread && e->head.ns < thread->last) {
 		t->n_late++;
 		return;
 	}
 	if (!thread)
 		thread = add_thread(t, at);
-	thread->cpu = e->cpu;
-	thread->pid = e->pid;
-	thread->tid = e->tid;
+	thread->head = e->head;
 	strbuf_clear(&thread->comm);
 	strbuf_add(&thread->comm, texts, e->n_comm);
 	if (e->shape->style == SHAPE_ENTRY)
 		enter(t, thread, e, args);
-	else if (e->shape->style == SHAPE_JUMP)
-		jump(t, thread, e);
-	else
+	else if (e->shape->style != SHAPE_JUMP)
 		leave(t, thread, e, args);
-	thread->last = e->ns;
-	t->last = e->ns > t->last ? e->ns : t->last;
+	else if (thread->n && e->frame - thread->calls.v[thread->n - 1].frame < STACK_SIZE)
+		close_below(t, thread, e->frame, false, e->head.ns, left_by_longjmp);
+	// else a jump that is farther, to another stack
+	thread->last = e->head.ns;
+	t->last = e->head.ns > t->last ? e->head.ns : t->last;
 	if (!thread->n)
 		drop_thread(t, at);
 	if (t->last > t->looked + WAIT_NS)
@@ -421,13 +412,13 @@ static void take_event(struct calltree *t, const struct event *e, const char *te
 }
 
 /** Takes what order has let go. */
-static void take_ready(struct calltree *t)
+static void handle_ready(struct calltree *t)
 {
 	struct str rest = strbuf_str(&t->ready);
 	struct event e;
 	while (rest.n) {
 		memcpy(&e, rest.p, sizeof(e));
-		take_event(t, &e, rest.p + sizeof(e));
+		handle_event(t, &e, rest.p + sizeof(e));
 		rest = str_from_offset(rest, sizeof(e) + e.n_comm + e.n_args);
 	}
 	strbuf_clear(&t->ready);
@@ -444,7 +435,7 @@ static void add_args(struct calltree *t, const struct record *r, size_t first, s
 		json_open(&j, NULL, '{');
 	for (size_t i = 0; i < r->shape->n_fields; i++) {
 		const struct shape_field *f = &r->shape->fields[i];
-		const struct value *v = value_take(&f->value, &rest, &at);
+		const struct value *v = value_next(&f->value, &rest, &at);
 		if (i < first || (is_json && !value_is_known(&how, v, at)))
 			continue;
 		if (is_json && is_entry) {
@@ -462,18 +453,16 @@ static void add_args(struct calltree *t, const struct record *r, size_t first, s
 		json_close(&j, '}');
 }
 
-void calltree_take(struct calltree *t, const struct record *r)
+void calltree_add(struct calltree *t, const struct record *r)
 {
 	bool is_entry = r->shape->style == SHAPE_ENTRY;
 	size_t first = is_entry ? 2 : 1;
 	struct event e = {.shape = r->shape,
-			  .ns = r->ns > 0 ? r->ns : 0,
-			  .cpu = r->cpu,
-			  .pid = r->pid,
-			  .tid = r->tid,
+			  .head = r->head,
 			  .frame = (uint64_t)r->numbers[0],
 			  .caller = is_entry ? (uint64_t)r->numbers[1] : 0,
 			  .n_comm = r->comm.n};
+	e.head.ns = r->head.ns > 0 ? r->head.ns : 0;
 	strbuf_clear(&t->piece);
 	strbuf_add(&t->piece, &e, sizeof(e));
 	strbuf_adds(&t->piece, r->comm);
@@ -481,9 +470,9 @@ void calltree_take(struct calltree *t, const struct record *r)
 		add_args(t, r, first, &t->piece);
 	e.n_args = t->piece.n - sizeof(e) - e.n_comm;
 	memcpy(t->piece.p, &e, sizeof(e));
-	order_set_cpu(t->order, r->cpu);
-	order_take(t->order, e.ns, strbuf_str(&t->piece), &t->ready);
-	take_ready(t);
+	order_set_cpu(t->order, r->head.cpu);
+	order_add(t->order, e.head.ns, strbuf_str(&t->piece), &t->ready);
+	handle_ready(t);
 }
 
 void calltree_set_clock(struct calltree *t, int64_t now)
@@ -494,7 +483,7 @@ void calltree_set_clock(struct calltree *t, int64_t now)
 void calltree_idle(struct calltree *t, int64_t before)
 {
 	order_flush(t->order, before, &t->ready);
-	take_ready(t);
+	handle_ready(t);
 	show_old(t, before);
 }
 
@@ -506,7 +495,7 @@ bool calltree_is_holding(const struct calltree *t)
 void calltree_end(struct calltree *t)
 {
 	order_flush(t->order, INT64_MAX, &t->ready);
-	take_ready(t);
+	handle_ready(t);
 	for (size_t i = 0; i < BUCKETS; i++)
 		while (t->threads[i]) {
 			struct thread *thread = t->threads[i];

@@ -1,19 +1,19 @@
 /**
  * calltree - the records of --calls, made into a tree: which call is within which, and how long each took.
  *
- * A call is known by its frame, the address that its return address has on the stack; nothing is
- * counted. What a thread has open is a list of frames, each below the one before, as stacks grow down.
- * longjmp() leaves those below the stack pointer that it sets. When a function is entered at a frame,
- * those open at that frame or below it are gone, for a reason that is not known: a jump that was not
- * traced, a return that was lost. But one at the same frame goes on if its function has jumped to this
- * one, a tail call: then the kernel has put its trampoline into the return address, and that is at the
- * beginning of a page. When a function returns, those below its frame are gone likewise.
+ * A call is identified by its frame, the stack address of its return address; nothing is counted. The open
+ * calls of a thread are a list of frames, each below the one before, as stacks grow down. longjmp() drops
+ * those below the stack pointer that it sets. When a function is entered at a frame, open calls at that
+ * frame or below it are dropped: a jump that was not traced, or a lost return. But one at the same frame
+ * stays open if its function jumped to this one, a tail call: then the return address is that of the
+ * kernel's trampoline, at the beginning of a page. When a function returns, those below its frame are
+ * dropped likewise.
  *
  * Functions on another stack, as a signal handler's, are within what was interrupted if that stack is
  * below. If it is above, what was interrupted is closed too early, and returns without an entry.
  *
  *	struct calltree *t = calltree_new(&config, shapes, put, ctx);
- *	calltree_take(t, record);	// calls put() with lines that are ready
+ *	calltree_add(t, record);	// calls put() with lines that are ready
  *	calltree_idle(t, now);
  *	calltree_end(t);
  *	calltree_free(t);
@@ -44,7 +44,7 @@ void calltree_free(struct calltree *t);
 /** As order_set_clock(). */
 void calltree_set_clock(struct calltree *t, int64_t now);
 /** Takes a record of SHAPE_ENTRY, SHAPE_RETURN or SHAPE_JUMP. */
-void calltree_take(struct calltree *t, const struct record *r);
+void calltree_add(struct calltree *t, const struct record *r);
 /** Nothing earlier than @before, in ns of CLOCK_BOOTTIME, can come any more. */
 void calltree_idle(struct calltree *t, int64_t before);
 /** Does something wait for calltree_idle() to be called again? */

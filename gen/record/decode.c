@@ -5,7 +5,7 @@
 #include "lang/vocabulary.h"
 
 /** Bytes of the longest record: a traced program that forges START must not make us wait forever. */
-enum { MAX_RECORD = 1 << 18, MAX_PIECE = 1 << 16, N_HEAD = 4 };
+enum { MAX_RECORD = 1 << 18, MAX_PIECE = 1 << 16 };
 
 /** A number takes two bytes at least, and a text with its TERM three: no more of them fit. */
 enum { MAX_NUMBERS = MAX_RECORD / 2, MAX_TEXTS = MAX_RECORD / 3 };
@@ -35,12 +35,9 @@ void decode_fini(struct decoder *d)
 }
 
 /** What a piece of a record turned out to be. */
-enum found { WHOLE, HALF, NONE };
+enum found { COMPLETE, NEED_MORE, INVALID };
 
-/**
- * Reads decimal digits of 64 bits, signed or not, from *@at on, which then is behind them. HALF: more
- * digits may come.
- */
+/** Reads a 64-bit decimal number, signed or not, at *@at, which moves after it. NEED_MORE: more digits may come. */
 static inline enum found read_number(struct str s, size_t *at, int64_t *ret)
 {
 	const char *p = s.p + *at, *end = s.p + s.n;
@@ -55,12 +52,12 @@ static inline enum found read_number(struct str s, size_t *at, int64_t *ret)
 	// 19 digits always fit; nothing is printed with more than 20.
 	bool is_beyond = p - first > 20 || (p - first == 20 && v / 10 != before);
 	if (is_beyond || (is_negative && v > (uint64_t)1 << 63))
-		return NONE;
+		return INVALID;
 	if (p == end)
-		return HALF;
+		return NEED_MORE;
 	*ret = (int64_t)(is_negative ? 0 - v : v);
 	*at = (size_t)(p - s.p);
-	return p > first ? WHOLE : NONE;
+	return p > first ? COMPLETE : INVALID;
 }
 
 /** The same for a number with @before in front of it. */
@@ -68,36 +65,36 @@ static inline enum found read_marked_number(struct str s, char before, size_t *a
 {
 	size_t from = *at + 1;
 	if (*at == s.n)
-		return HALF;
+		return NEED_MORE;
 	if (s.p[*at] != before)
-		return NONE;
+		return INVALID;
 	enum found found = read_number(s, &from, ret);
-	*at = found == WHOLE ? from : *at;
+	*at = found == COMPLETE ? from : *at;
 	return found;
 }
 
 static enum found read_numbers(struct decoder *d, struct str s)
 {
 	struct decode_progress *r = &d->progress;
-	enum found found = WHOLE;
+	enum found found = COMPLETE;
 	int64_t number;
 	if (!r->shape) {
 		found = read_number(s, &r->at, &number);
-		if (found != WHOLE)
+		if (found != COMPLETE)
 			return found;
 		if (number < 0 || (uint64_t)number >= d->shapes->list.n)
-			return NONE;
+			return INVALID;
 		r->shape = &d->shapes->list.v[number];
 	}
 	size_t at = r->at, n = r->n_numbers, all = d->n_numbers[r->shape - d->shapes->list.v];
-	while (n < all && (found = read_marked_number(s, ',', &at, &d->numbers[n])) == WHOLE)
+	while (n < all && (found = read_marked_number(s, ',', &at, &d->numbers[n])) == COMPLETE)
 		n++;
 	r->at = at;
 	r->n_numbers = n;
 	return found;
 }
 
-/** Nothing but the first record tells KEY; what comes with another one is a forgery. */
+/** Only the first record sets KEY; in any other one it is a forgery. */
 static bool is_key(struct decoder *d, int64_t key)
 {
 	if (d->progress.shape->style != SHAPE_KEY)
@@ -107,23 +104,23 @@ static bool is_key(struct decoder *d, int64_t key)
 	return is_first;
 }
 
-/** @behind: what follows it */
-static enum found read_key(struct decoder *d, struct str s, char behind)
+/** @after: the byte after the key */
+static enum found read_key(struct decoder *d, struct str s, char after)
 {
 	struct decode_progress *r = &d->progress;
 	size_t end = r->at;
 	int64_t key;
 	if (r->n_key)
-		return WHOLE;
+		return COMPLETE;
 	enum found found = read_marked_number(s, ';', &end, &key);
-	if (found != WHOLE)
+	if (found != COMPLETE)
 		return found;
-	if (s.p[end] != behind || !is_key(d, key))
-		return NONE;
+	if (s.p[end] != after || !is_key(d, key))
+		return INVALID;
 	r->key = r->at + 1;
 	r->n_key = end - r->key;
-	r->at = r->text = end + (behind == ';');
-	return WHOLE;
+	r->at = r->text = end + (after == ';');
+	return COMPLETE;
 }
 
 /** Reads a text and its TERM. Only its size is kept, as its bytes move when more come. */
@@ -133,26 +130,26 @@ static enum found read_text(struct decode_progress *r, struct str s, struct str 
 		const char *p = memchr(s.p + r->at, '<', s.n - r->at);
 		r->at = p ? (size_t)(p - s.p) : s.n;
 		if (s.n - r->at < r->n_key + 2)
-			return HALF;
+			return NEED_MORE;
 		if (memcmp(s.p + r->at + 1, s.p + r->key, r->n_key) == 0 &&
 		    s.p[r->at + 1 + r->n_key] == '>')
 			break;
 	}
 	ret->n = r->at - r->text;
 	r->at = r->text = r->at + r->n_key + 2;
-	return WHOLE;
+	return COMPLETE;
 }
 
 static enum found read_texts(struct decoder *d, struct str s)
 {
 	struct decode_progress *r = &d->progress;
 	size_t n = d->n_texts[r->shape - d->shapes->list.v];
-	enum found found = WHOLE;
+	enum found found = COMPLETE;
 	if (n || shapes_has_key(d->shapes))
 		found = read_key(d, s, n ? ';' : '>');
-	while (found == WHOLE && r->n_texts < n) {
+	while (found == COMPLETE && r->n_texts < n) {
 		found = read_text(r, s, &d->texts[r->n_texts]);
-		r->n_texts += found == WHOLE;
+		r->n_texts += found == COMPLETE;
 	}
 	return found;
 }
@@ -176,6 +173,22 @@ static struct str without_path(struct decoder *d, struct str probe)
 	return strbuf_str(&d->probe);
 }
 
+/** The head of a record, before the fields of @r, in the order of record/shape.h. */
+static void read_head(struct decoder *d, struct record *r)
+{
+	if (r->shape->has_since)
+		r->since = r->head.ns = *r->numbers++;
+	for (size_t i = 0; i < HEAD_NUMBERS; i++)
+		if (shape_has_number(d->shapes, r->shape, &head_numbers[i]))
+			memcpy((char *)&r->head + head_numbers[i].at, r->numbers++,
+			       sizeof(int64_t));
+	if (!d->shapes->has_head)
+		return;
+	r->comm = *r->texts++;
+	if (!r->shape->probe.n)
+		r->probe = without_path(d, *r->texts++);
+}
+
 static void pass_record(struct decoder *d, struct str s)
 {
 	struct decode_progress *r = &d->progress;
@@ -186,39 +199,30 @@ static void pass_record(struct decoder *d, struct str s)
 		d->texts[i].p = p;
 		p += d->texts[i].n + r->n_key + 2;
 	}
-	if (d->shapes->has_head) {
-		record.ns = d->numbers[0];
-		record.cpu = d->numbers[1];
-		record.pid = d->numbers[2];
-		record.tid = d->numbers[3];
-		record.numbers += N_HEAD;
-		record.comm = *record.texts++;
-		if (!r->shape->probe.n)
-			record.probe = without_path(d, *record.texts++);
-	}
+	read_head(d, &record);
 	r->shape->n_events++;
 	d->handler->record(d->ctx, &record);
 }
 
 /** Takes the record off *s that START is in front of, if it is one. */
-static enum found take_record(struct decoder *d, struct str start, struct str *s)
+static enum found parse_record(struct decoder *d, struct str start, struct str *s)
 {
 	struct decode_progress *r = &d->progress;
 	struct str most = str_slice(*s, 0, MAX_RECORD);
 	if (!r->at)
 		r->at = start.n;
 	enum found found = read_numbers(d, most);
-	if (found == WHOLE)
+	if (found == COMPLETE)
 		found = read_texts(d, most);
-	if (found == WHOLE && r->at < most.n && most.p[r->at] != '>')
-		found = NONE;
-	if (found == WHOLE && most.n - r->at < 2)
-		found = HALF;
-	if (found == WHOLE && most.p[r->at + 1] != '\n')
-		found = NONE;
-	if (found == HALF && most.n < MAX_RECORD)
-		return HALF;
-	if (found == WHOLE) {
+	if (found == COMPLETE && r->at < most.n && most.p[r->at] != '>')
+		found = INVALID;
+	if (found == COMPLETE && most.n - r->at < 2)
+		found = NEED_MORE;
+	if (found == COMPLETE && most.p[r->at + 1] != '\n')
+		found = INVALID;
+	if (found == NEED_MORE && most.n < MAX_RECORD)
+		return NEED_MORE;
+	if (found == COMPLETE) {
 		if (r->shape->style == SHAPE_KEY)
 			d->has_key = true;
 		else
@@ -227,11 +231,11 @@ static enum found take_record(struct decoder *d, struct str start, struct str *s
 		d->is_inside = false;
 	}
 	*r = (struct decode_progress){0};
-	return found == WHOLE ? WHOLE : NONE;
+	return found == COMPLETE ? COMPLETE : INVALID;
 }
 
 /** @counts[3]: 42 */
-static bool take_count(struct decoder *d, struct str line)
+static bool handle_count_line(struct decoder *d, struct str line)
 {
 	struct shapes *all = d->shapes;
 	uint64_t number, n;
@@ -270,15 +274,15 @@ static size_t count_started(struct str s, struct str start)
 
 /**
  * A warning of 0.20 to 0.23 quotes the statement of the program, which has START, too: in a format,
- * with a % or a \ where a record has a value or its end. HALF: what follows START has not come.
+ * with a % or a \ where a record has a value or its end. NEED_MORE: what follows START has not come.
  */
-static enum found look_quoted(struct str behind)
+static enum found look_quoted(struct str after)
 {
 	uint64_t number;
-	str_take_number(&behind, &number);
-	if (behind.n < 2)
-		return HALF;
-	return behind.p[1] == '%' || behind.p[1] == '\\' ? WHOLE : NONE;
+	str_take_number(&after, &number);
+	if (after.n < 2)
+		return NEED_MORE;
+	return after.p[1] == '%' || after.p[1] == '\\' ? COMPLETE : INVALID;
 }
 
 /** Where in @line, from @at on, the next START is that may be a record's; else the line's end. */
@@ -286,21 +290,18 @@ static size_t find_start(struct str line, size_t at, struct str start, enum foun
 {
 	for (;; at += start.n) {
 		const char *p = memmem(line.p + at, line.n - at, start.p, start.n);
-		*quoted = NONE;
+		*quoted = INVALID;
 		if (!p)
 			return line.n;
 		at = (size_t)(p - line.p);
 		*quoted = look_quoted(str_from_offset(line, at + start.n));
-		if (*quoted != WHOLE)
+		if (*quoted != COMPLETE)
 			return at;
 	}
 }
 
-/**
- * Takes what stands in front of the next START off *s, or a line if that is nearer. False: it has
- * no end yet.
- */
-static bool take_other(struct decoder *d, struct str start, struct str *s)
+/** Cuts the bytes before the next START, or a line if that is nearer, off *s. False: their end has not come yet. */
+static bool cut_other(struct decoder *d, struct str start, struct str *s)
 {
 	struct str rest = str_from_offset(*s, d->n_looked);
 	struct str line = str_slice(*s, 0, d->n_looked + str_find(rest, '\n'));
@@ -309,7 +310,7 @@ static bool take_other(struct decoder *d, struct str start, struct str *s)
 	bool is_found = n < line.n;
 	if (!is_found && line.n == s->n)
 		n -= count_started(*s, start);
-	if ((!is_found || quoted == HALF) && line.n == s->n && s->n < MAX_RECORD) {
+	if ((!is_found || quoted == NEED_MORE) && line.n == s->n && s->n < MAX_RECORD) {
 		d->n_looked = n;
 		return false;
 	}
@@ -319,7 +320,7 @@ static bool take_other(struct decoder *d, struct str start, struct str *s)
 		*s = str_from_offset(*s, n);
 		return true;
 	}
-	if (!take_count(d, line) && !is_line_of(d, d->shapes->key, line) &&
+	if (!handle_count_line(d, line) && !is_line_of(d, d->shapes->key, line) &&
 	    !is_line_of(d, d->shapes->gate, line))
 		d->handler->line(d->ctx, line);
 	d->is_inside = false;
@@ -328,20 +329,20 @@ static bool take_other(struct decoder *d, struct str start, struct str *s)
 }
 
 /** Passes on what is whole in front of @s; the rest is returned. @all: it has no more to come. */
-static struct str take(struct decoder *d, struct str s, bool all)
+static struct str decode_bytes(struct decoder *d, struct str s, bool all)
 {
 	struct str start = str_from(d->shapes->start);
 	while (s.n) {
 		if (d->n_looked || !str_has_prefix(s, start)) {
-			if (!take_other(d, start, &s))
+			if (!cut_other(d, start, &s))
 				break;
 			continue;
 		}
-		enum found found = take_record(d, start, &s);
+		enum found found = parse_record(d, start, &s);
 		// A text that was cut off at the end may have bytes of a record in it.
-		if (found == HALF && (!all || d->progress.n_key))
+		if (found == NEED_MORE && (!all || d->progress.n_key))
 			break;
-		if (found == WHOLE)
+		if (found == COMPLETE)
 			continue;
 		d->progress = (struct decode_progress){0};
 		d->n_looked = start.n; // this one is text
@@ -360,13 +361,13 @@ static void keep(struct decoder *d, struct str rest)
 	b->p[rest.n] = '\0';
 }
 
-void decode_take(struct decoder *d, struct str bytes)
+void decode_add(struct decoder *d, struct str bytes)
 {
 	while (bytes.n) {
 		struct str piece = str_slice(bytes, 0, MAX_PIECE);
 		bytes = str_from_offset(bytes, piece.n);
 		strbuf_adds(&d->pending, piece);
-		keep(d, take(d, strbuf_str(&d->pending), false));
+		keep(d, decode_bytes(d, strbuf_str(&d->pending), false));
 	}
 }
 
@@ -380,9 +381,9 @@ static bool begins_as(struct str s, const char *name)
 void decode_idle(struct decoder *d)
 {
 	struct str s = strbuf_str(&d->pending);
-	bool is_own = begins_as(s, d->shapes->counts) || begins_as(s, d->shapes->key) ||
-		      begins_as(s, d->shapes->gate);
-	if (!d->n_looked || (!d->is_inside && is_own))
+	bool is_counter = begins_as(s, d->shapes->counts) || begins_as(s, d->shapes->key) ||
+			  begins_as(s, d->shapes->gate);
+	if (!d->n_looked || (!d->is_inside && is_counter))
 		return; // nothing, or a line of our own maps
 	pass_part(d, str_slice(s, 0, d->n_looked));
 	keep(d, str_from_offset(s, d->n_looked));
@@ -391,7 +392,7 @@ void decode_idle(struct decoder *d)
 
 void decode_end(struct decoder *d)
 {
-	pass_part(d, take(d, strbuf_str(&d->pending), true));
+	pass_part(d, decode_bytes(d, strbuf_str(&d->pending), true));
 	decode_drop(d);
 }
 
@@ -405,8 +406,7 @@ void decode_drop(struct decoder *d)
 struct decode_sum decode_sum(const struct decoder *d)
 {
 	struct decode_sum sum = {0};
-	for (size_t i = 0; i < d->shapes->list.n; i++) {
-		const struct shape *s = &d->shapes->list.v[i];
+	vec_each(const struct shape, s, &d->shapes->list) {
 		if (!s->is_counted)
 			continue;
 		sum.n_fired += s->n_fired;

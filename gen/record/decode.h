@@ -1,14 +1,14 @@
 /**
- * decode - the bytes that bpftrace prints, cut into records and what stands between them.
+ * decode - the bytes that bpftrace prints, cut into records and the text between them.
  *
  *	struct decoder d;
  *	decode_init(&d, &shapes, &handler, ctx);
- *	decode_take(&d, bytes);		// calls the handler
+ *	decode_add(&d, bytes);		// calls the handler
  *	decode_end(&d);
  *
- * A record is what the shape that it names has, number by number, to its last byte, and at most 256
- * KiB; anything else that begins with START is passed on like all that bpftrace prints itself. Bytes
- * may come in pieces of any size, and each is looked at once.
+ * A record has exactly the numbers and texts of its shape and is at most 256 KiB; anything else that begins
+ * with START is passed on like text of bpftrace itself. Bytes may come in pieces of any size, and each is
+ * looked at once.
  */
 #ifndef RECORD_DECODE_H
 #define RECORD_DECODE_H
@@ -17,10 +17,11 @@
 
 struct record {
 	struct shape *shape;
-	int64_t ns, cpu, pid, tid; /**< with shapes.has_head; ns of CLOCK_BOOTTIME */
-	struct str comm, probe;	   /**< likewise */
-	const int64_t *numbers;	   /**< of the fields, see enum value_how */
-	const struct str *texts;   /**< likewise */
+	struct head head;	 /**< what shape_has_number() allows; ns: else `since` */
+	int64_t since;		 /**< ns since BEGIN: with shape.has_since */
+	struct str comm, probe;	 /**< with shapes.has_head */
+	const int64_t *numbers;	 /**< of the fields, see enum value_how */
+	const struct str *texts; /**< likewise */
 };
 
 /** What is decoded goes there; what it is given lives until it returns. */
@@ -61,7 +62,7 @@ struct decoder {
 void decode_init(struct decoder *d, struct shapes *shapes, const struct decode_handler *handler,
 		 void *ctx);
 void decode_fini(struct decoder *d);
-void decode_take(struct decoder *d, struct str bytes);
+void decode_add(struct decoder *d, struct str bytes);
 /** Nothing more comes for now: what cannot become a record is passed on as a part. */
 void decode_idle(struct decoder *d);
 /** Nothing more comes: what is left is passed on as it is. */

@@ -68,7 +68,8 @@ static void begin_line(struct joined *j, const struct record *r)
 		joined_copy_head(&l->arena, r, &l->record);
 		l->shape = (struct shape){.style = SHAPE_MARK,
 					  .probe = r->shape->probe,
-					  .is_counted = r->shape->is_counted};
+					  .is_counted = r->shape->is_counted,
+					  .has_since = r->shape->has_since};
 		l->record.shape = &l->shape;
 	}
 	j->lines[j->n++] = l;
@@ -91,7 +92,8 @@ static size_t find_line(const struct joined *j, const struct record *r)
 		struct str begun = l->record.probe;
 		if (!r && !l->record.shape)
 			break;
-		if (r && l->record.shape && l->record.tid == r->tid && l->record.cpu == r->cpu &&
+		if (r && l->record.shape && l->record.head.tid == r->head.tid &&
+		    l->record.head.cpu == r->head.cpu &&
 		    (str_eq(begun, r->probe) || (!is_timer(begun) && !is_timer(r->probe))))
 			break;
 	}
@@ -100,14 +102,15 @@ static size_t find_line(const struct joined *j, const struct record *r)
 
 static void add_fields(const struct joined *j, struct joined_line *l, const struct record *r)
 {
-	size_t n_numbers, n_texts;
+	size_t n_numbers, n_texts, n_first, n_head;
 	const struct shape *s = r->shape;
 	if (s->style == SHAPE_MARK)
 		return;
 	l->shape.style = s->style;
 	shape_count(j->shapes, s, &n_numbers, &n_texts);
-	n_numbers -= 4; // ns, cpu, pid, tid
-	n_texts -= s->probe.n ? 1 : 2;
+	shape_count_head(j->shapes, s, &n_first, &n_head);
+	n_numbers -= n_first;
+	n_texts -= n_head;
 	for (size_t i = 0; i < s->n_fields; i++)
 		vec_push(&l->arena, &l->fields, s->fields[i]);
 	for (size_t i = 0; i < n_numbers; i++)

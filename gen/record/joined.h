@@ -37,13 +37,13 @@ void joined_init(struct joined *j, const struct shapes *shapes, joined_put *put,
 /** What is not whole is dropped. */
 void joined_fini(struct joined *j);
 /**
- * A piece of text, of a record, or of a mark (SHAPE_MARK), which has no fields; NULL: of nobody known.
+ * A piece of text, of a record or of a mark (SHAPE_MARK), which has no fields; NULL: of unknown origin.
  * Some pieces end their line, others begin with the end of the one before.
  */
 void joined_add(struct joined *j, const struct record *r, struct str text);
 /** Has the thread of @r begun a line? */
 bool joined_has(const struct joined *j, const struct record *r);
-/** The line of nobody known ends, if there is one. */
+/** Ends the line of unknown origin, if there is one. */
 void joined_end_unknown(struct joined *j);
 /** All end. */
 void joined_end(struct joined *j);

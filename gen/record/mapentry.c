@@ -1,5 +1,7 @@
 #include "record/mapentry.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,9 @@ enum { MAX_KEY_ENDS = 64 };
 
 static void add_leaves(struct arena *a, struct map_leaves *to, const struct value *v)
 {
+	static const struct value number = {.type = &value_code};
+	for (unsigned i = 0; i < 2 && v->n_frames; i++)
+		vec_push(a, &to->list, (struct map_leaf){.value = &number, .is_frame = true});
 	if (!v->n_parts) {
 		vec_push(a, &to->list, (struct map_leaf){.value = v});
 		return;
@@ -34,7 +39,13 @@ static void add_keys(struct arena *a, struct map_leaves *to, const struct value 
 /** Is what bpftrace prints of its number not what is to be shown? */
 bool mapentry_is_named(const struct value *v)
 {
-	return v->names || v->has_variable || value_is_code(v) || value_is_unsigned(v);
+	return v->names || v->shift || v->has_variable || value_is_code(v) ||
+	       value_is_unsigned(v) || v->how == VALUE_SYMBOL;
+}
+
+static bool may_have_lines(const struct value *v)
+{
+	return !value_is_number(v) && v->how != VALUE_SYMBOL;
 }
 
 void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_known *ret)
@@ -44,19 +55,19 @@ void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_k
 	add_leaves(a, &ret->value, &shape->value);
 	ret->has_text_key = !ret->keys.list.n;
 	for (size_t i = 0; i < ret->keys.list.n; i++) {
-		ret->has_text_key |= !value_is_number(ret->keys.list.v[i].value);
+		ret->has_text_key |= may_have_lines(ret->keys.list.v[i].value);
 		ret->has_names |= mapentry_is_named(ret->keys.list.v[i].value);
 	}
 	for (size_t i = 0; i < ret->value.list.n; i++) {
-		ret->has_text_value |= !value_is_number(ret->value.list.v[i].value);
+		ret->has_text_value |= may_have_lines(ret->value.list.v[i].value);
 		ret->has_names |= mapentry_is_named(ret->value.list.v[i].value);
 	}
 }
 
 // --- numbers
 
-/** Moves @s behind a decimal number in front. "007", "+1" and "-0" are none. */
-static bool take_integer(struct str *s, struct map_integer *ret)
+/** Reads a decimal number at the start of @s. "007", "+1" and "-0" are none. */
+static bool parse_integer(struct str *s, struct map_integer *ret)
 {
 	struct str rest = *s;
 	bool is_minus = str_take(&rest, STR("-")), has_zero = str_has_prefix(rest, STR("0"));
@@ -72,7 +83,7 @@ static bool take_integer(struct str *s, struct map_integer *ret)
 
 bool mapentry_to_integer(struct str s, struct map_integer *ret)
 {
-	return take_integer(&s, ret) && !s.n;
+	return parse_integer(&s, ret) && !s.n;
 }
 
 /** The bits of what may be an address. */
@@ -87,6 +98,34 @@ bool mapentry_to_bits(struct str s, int64_t *ret)
 	return true;
 }
 
+void mapentry_fix_stats(struct map_stats *stats)
+{
+	uint64_t n = (uint64_t)stats->count.value;
+	stats->total.is_signed = stats->average.is_signed = false;
+	stats->average.value = (int64_t)((uint64_t)stats->total.value / (n ? n : 1));
+}
+
+struct str mapentry_unshift(const struct value *v, struct str s, char *text, size_t size)
+{
+	int64_t kept;
+	struct map_stats stats;
+	if (v->shift == VALUE_AVERAGE && mapentry_to_stats(s, &stats)) {
+		mapentry_fix_stats(&stats);
+		snprintf(text, size, "count %" PRIu64 ", average %" PRIu64 ", total %" PRIu64,
+			 (uint64_t)stats.count.value, (uint64_t)stats.average.value,
+			 (uint64_t)stats.total.value);
+		return str_from(text);
+	}
+	if (!v->shift || !mapentry_to_bits(s, &kept) || !kept) // 0: zero() has been there
+		return s;
+	if (v->shift == VALUE_AVERAGE) // nobody knows of how many numbers
+		return kept < 0 ? STR("overflow") : s;
+	int64_t x = v->shift == VALUE_RAISED ? kept - VALUE_SHIFT : VALUE_SHIFT - kept;
+	bool is_cut = kept == 1 || kept == INT64_MAX;
+	snprintf(text, size, "%s%" PRId64, !is_cut ? "" : x < 0 ? "<= " : ">= ", x);
+	return str_from(text);
+}
+
 bool mapentry_is_bool(struct str s)
 {
 	return str_eq(s, STR("true")) || str_eq(s, STR("false"));
@@ -96,6 +135,8 @@ bool mapentry_is_bool(struct str s)
 static bool is_of_kind(struct str s, const struct value *v)
 {
 	int64_t bits;
+	if (v->n_frames)
+		return !s.n || s.p[0] == '\n';
 	return !value_is_number(v) || mapentry_to_bits(s, &bits) ||
 	       (value_is_integer(v) && mapentry_is_bool(s)) || (v->names && str_is_ident(s));
 }
@@ -119,7 +160,7 @@ static size_t count_pieces(struct str s)
 }
 
 /** @s with @n of @c at its end, or at its front, taken off; false where they are not. */
-static bool take_off(struct str *s, char c, unsigned n, bool at_end)
+static bool cut_chars(struct str *s, char c, unsigned n, bool at_end)
 {
 	if (s->n < n)
 		return false;
@@ -132,13 +173,13 @@ static bool take_off(struct str *s, char c, unsigned n, bool at_end)
 
 static bool closes(const struct map_leaf *l, struct str s)
 {
-	return take_off(&s, ')', l->n_close, true);
+	return cut_chars(&s, ')', l->n_close, true);
 }
 
 static struct str bare(const struct map_leaf *l, struct str s)
 {
-	take_off(&s, '(', l->n_open, false);
-	take_off(&s, ')', l->n_close, true);
+	cut_chars(&s, '(', l->n_open, false);
+	cut_chars(&s, ')', l->n_close, true);
 	return s;
 }
 
@@ -170,7 +211,7 @@ static unsigned count_ways(const struct map_leaves *leaves, struct str s, struct
 			    closes(leaf, pieces[i]) ? (unsigned char)ways[row + i + 1] : 0;
 			n_ends = is_number ? ends : n_ends + ends < 2 ? n_ends + ends : 2;
 			struct str opened = pieces[i];
-			bool is_fitting = take_off(&opened, '(', leaf->n_open, false) &&
+			bool is_fitting = cut_chars(&opened, '(', leaf->n_open, false) &&
 					  is_of_kind(bare(leaf, pieces[i]), leaf->value);
 			ways[i] = (char)(is_fitting ? n_ends : 0);
 		}
@@ -203,7 +244,7 @@ bool mapentry_walk(const struct map_leaves *leaves, struct str s, map_leaf_fn *f
 // --- entries
 
 /** @colon: its offset in @text */
-static void take_value(struct str text, size_t colon, struct mapentry *e)
+static void parse_value(struct str text, size_t colon, struct mapentry *e)
 {
 	e->value = str_from_offset(text, colon + 1);
 	e->is_header = !str_take(&e->value, STR(" "));
@@ -231,7 +272,7 @@ bool mapentry_split(const struct map_known *map, struct str text, struct mapentr
 	size_t from = map->shape->name.n, end, n_fitting = 0;
 	*ret = (struct mapentry){.is_sure = true};
 	if (text.p[from] == ':') {
-		take_value(text, from, ret);
+		parse_value(text, from, ret);
 		return true;
 	}
 	ret->has_key = true;
@@ -239,7 +280,7 @@ bool mapentry_split(const struct map_known *map, struct str text, struct mapentr
 	for (end = mapentry_find_key_end(text, ++from); end < text.n && n < MAX_KEY_ENDS; n++) {
 		struct mapentry e = *ret;
 		e.key = str_slice(text, from, end - from);
-		take_value(text, end + 1, &e);
+		parse_value(text, end + 1, &e);
 		bool is_fitting =
 		    (!map->keys.list.n || fits(&map->keys, e.key)) &&
 		    (e.value.n ? fits(&map->value, e.value) : !value_is_number(&map->shape->value));
@@ -253,14 +294,14 @@ bool mapentry_split(const struct map_known *map, struct str text, struct mapentr
 }
 
 /** 64K is 65536; @has: it is not "...", which has no bound. */
-static bool take_bound(struct str *s, bool *has, __int128 *ret)
+static bool parse_bound(struct str *s, bool *has, __int128 *ret)
 {
 	static const char units[] = "KMGTPE";
 	struct map_integer i;
 	*has = !str_take(s, STR("..."));
 	if (!*has)
 		return true;
-	if (!take_integer(s, &i))
+	if (!parse_integer(s, &i))
 		return false;
 	const char *unit = s->n ? strchr(units, s->p[0]) : NULL;
 	*ret = i.value;
@@ -276,19 +317,19 @@ bool mapentry_to_bucket(struct str line, struct map_bucket *ret)
 	struct str s = str_from_offset(line, 1);
 	*ret = (struct map_bucket){0};
 	if (!line.n || (line.p[0] != '[' && line.p[0] != '(') ||
-	    !take_bound(&s, &ret->has_min, &ret->min))
+	    !parse_bound(&s, &ret->has_min, &ret->min))
 		return false;
 	if (str_take(&s, STR("]"))) {
 		ret->has_max = ret->has_min;
 		ret->max = ret->min;
-	} else if (str_take(&s, STR(", ")) && take_bound(&s, &ret->has_max, &ret->max) &&
+	} else if (str_take(&s, STR(", ")) && parse_bound(&s, &ret->has_max, &ret->max) &&
 		   str_take(&s, STR(")"))) {
 		ret->max--;
 	} else {
 		return false;
 	}
 	s = str_trim(s);
-	return take_integer(&s, &ret->count) && str_take(&s, STR(" |")) &&
+	return parse_integer(&s, &ret->count) && str_take(&s, STR(" |")) &&
 	       str_has_suffix(s, STR("|"));
 }
 
@@ -297,11 +338,11 @@ bool mapentry_to_stats(struct str s, struct map_stats *ret)
 {
 	bool is_new = str_take(&s, STR("{ ."));
 	return str_take(&s, is_new ? STR("count = ") : STR("count ")) &&
-	       take_integer(&s, &ret->count) &&
+	       parse_integer(&s, &ret->count) &&
 	       str_take(&s, is_new ? STR(", .average = ") : STR(", average ")) &&
-	       take_integer(&s, &ret->average) &&
+	       parse_integer(&s, &ret->average) &&
 	       str_take(&s, is_new ? STR(", .total = ") : STR(", total ")) &&
-	       take_integer(&s, &ret->total) && str_eq(s, is_new ? STR(" }") : STR(""));
+	       parse_integer(&s, &ret->total) && str_eq(s, is_new ? STR(" }") : STR(""));
 }
 
 /** A newline, and indented lines. */

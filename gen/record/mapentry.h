@@ -17,7 +17,7 @@
 #include "base/vec.h"
 #include "value/value.h"
 
-/** What the script says of a map. */
+/** The facts that the script has about a map. */
 struct map_shape {
 	struct str name;    /**< with its @ */
 	struct value *keys; /**< none: it has no key, or nothing is known of it */
@@ -29,6 +29,7 @@ struct map_shape {
 /** A part that is no tuple, or what is in one: "(" and ")" stand around it so often. */
 struct map_leaf {
 	const struct value *value;
+	bool is_frame; /**< a number of the stack after it */
 	unsigned n_open, n_close;
 };
 
@@ -53,7 +54,7 @@ void mapentry_learn(struct arena *a, const struct map_shape *shape, struct map_k
 struct mapentry {
 	bool has_key;
 	bool is_sure;	/**< it is known where the key ends */
-	bool is_header; /**< no blank behind the colon: lines of buckets follow */
+	bool is_header; /**< no blank after the colon: lines of buckets follow */
 	struct str key, value;
 };
 
@@ -83,6 +84,12 @@ struct map_integer {
 bool mapentry_to_integer(struct str s, struct map_integer *ret);
 /** The bits of a number, or of an address: 0x1000 */
 bool mapentry_to_bits(struct str s, int64_t *ret);
+/**
+ * @s, a number that has been shifted (@v->shift), as it was before: in @text, of @size bytes. The largest and
+ * the smallest that can be kept stand for all that is more or less, as ">= 42" or "<= -42". An average of
+ * unsigned numbers whose sum is negative is "overflow".
+ */
+struct str mapentry_unshift(const struct value *v, struct str s, char *text, size_t size);
 /** true or false, of 0.24 and newer */
 bool mapentry_is_bool(struct str s);
 /** A newline, and frames on indented lines. */
@@ -100,5 +107,7 @@ struct map_stats {
 	struct map_integer count, average, total;
 };
 bool mapentry_to_stats(struct str s, struct map_stats *ret);
+/** Of unsigned numbers, which bpftrace has taken for signed ones. */
+void mapentry_fix_stats(struct map_stats *stats);
 
 #endif

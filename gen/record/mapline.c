@@ -1,5 +1,6 @@
 #include "record/mapline.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,11 @@ struct mapline {
 	bool has_value;
 	bool is_parted; // the last line was empty
 	enum map_form form;
+
+	// Of the stack in a key that is shown as text:
+	const struct value *stack; // NULL: this is none
+	int64_t stack_numbers[2];
+	struct strbuf frames; // that have come
 };
 
 /** One that is larger is written in several pieces; an entry that is larger is none. */
@@ -43,6 +49,7 @@ struct mapline *mapline_new(const struct map_shape *maps, size_t n)
 void mapline_free(struct mapline *m)
 {
 	strbuf_fini(&m->text);
+	strbuf_fini(&m->frames);
 	arena_fini(&m->arena);
 	free(m);
 }
@@ -70,7 +77,7 @@ bool mapline_has_text(const struct mapline *m, struct str line)
 
 // --- lines
 
-/** The text of an entry; empty lines behind it are bpftrace's, except between strings. */
+/** The text of an entry; empty lines after it are bpftrace's, except between strings. */
 static struct str entry_text(const struct mapline *m, size_t i)
 {
 	struct str all = strbuf_str(&m->text);
@@ -93,6 +100,7 @@ static void look_again(struct mapline *m)
 	m->has_value = e.value.n;
 	m->is_number =
 	    m->form == MAP_STATS || value_is_number(&m->open->shape->value) ||
+	    m->open->shape->value.how == VALUE_SYMBOL ||
 	    (is_unknown(&m->open->shape->value) && mapentry_to_integer(e.value, &number));
 }
 
@@ -102,7 +110,7 @@ static void add_line(struct mapline *m, struct str line)
 	strbuf_adds(&m->text, line);
 	strbuf_addc(&m->text, '\n');
 	m->is_parted = !line.n;
-	// A form is told by the line of the key and two more.
+	// The line of the key and two more decide the form.
 	if (ends_key && !m->is_whole)
 		m->n_open_lines = 3;
 	if (m->n_open_lines) {
@@ -134,7 +142,7 @@ static bool is_continued(const struct mapline *m, struct str line)
 	return m->form != MAP_STACK || str_has_prefix(line, STR("    "));
 }
 
-bool mapline_take(struct mapline *m, struct str line)
+bool mapline_add(struct mapline *m, struct str line)
 {
 	const struct map_known *map = map_of(m, line);
 	if (!m->open) {
@@ -173,6 +181,50 @@ static void add_stack(struct json *j, struct str s)
 	value_json(&no_names, &stack, (struct value_data){NULL, &s}, VALUE_RAW, j);
 }
 
+/** "[1,-2]", and such in one another. */
+static bool is_array(struct str s)
+{
+	unsigned depth = 0;
+	bool wants_item = true;
+	size_t i = 0;
+	do {
+		size_t digits = i + (s.p[i] == '-');
+		while (digits < s.n && isdigit((unsigned char)s.p[digits]))
+			digits++;
+		if (wants_item && digits > i && isdigit((unsigned char)s.p[digits - 1])) {
+			i = digits - 1;
+			wants_item = false;
+		} else if (wants_item && s.p[i] == '[') {
+			depth++;
+		} else if (!wants_item && s.p[i] == ',') {
+			wants_item = true;
+		} else if (!wants_item && s.p[i] == ']') {
+			depth--;
+		} else {
+			return false;
+		}
+	} while (++i < s.n && depth);
+	return i == s.n && !depth && s.p[0] == '[';
+}
+
+/** It is_array(). */
+static void add_array(struct json *j, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		struct map_integer number;
+		size_t end = i;
+		while (s.p[end] == '-' || isdigit((unsigned char)s.p[end]))
+			end++;
+		if (s.p[i] == '[')
+			json_open(j, NULL, '[');
+		else if (s.p[i] == ']')
+			json_close(j, ']');
+		else if (end > i && mapentry_to_integer(str_slice(s, i, end - i), &number))
+			json_number(j, NULL, number.value, number.is_signed);
+		i = end > i ? end - 1 : i;
+	}
+}
+
 /** As it is spelled. */
 static void add_plain(struct json *j, const struct value *v, struct str s)
 {
@@ -183,6 +235,8 @@ static void add_plain(struct json *j, const struct value *v, struct str s)
 		json_bool(j, NULL, str_eq(s, STR("true")));
 	else if (is_unknown(v) && mapentry_is_stack(s))
 		add_stack(j, s);
+	else if (is_unknown(v) && s.n && is_array(s))
+		add_array(j, s);
 	else
 		json_bytes(j, NULL, s);
 }
@@ -193,6 +247,7 @@ struct leaf_sink {
 	enum value_style style;
 	struct json *j;
 	struct strbuf *out;
+	int64_t numbers[2]; // of the stack that follows
 };
 
 static void add_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool is_last)
@@ -200,11 +255,22 @@ static void add_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool 
 	struct leaf_sink *to = ctx;
 	const struct value *v = leaf->value;
 	int64_t bits;
+	char text[96];
 	(void)is_last;
+	if (leaf->is_frame) { // a number of the stack that follows is not shown
+		to->numbers[0] = to->numbers[1];
+		if (mapentry_to_bits(s, &to->numbers[1]))
+			return;
+	}
+	s = mapentry_unshift(v, s, text, sizeof(text));
 	for (unsigned i = 0; i < leaf->n_open; i++)
 		json_open(to->j, NULL, '[');
 	bool is_shown = (v->names || value_is_address(v) || value_is_code(v));
-	if (is_shown && mapentry_to_bits(s, &bits))
+	if (v->how == VALUE_SYMBOL)
+		value_json(to->how, v, (struct value_data){NULL, &s}, to->style, to->j);
+	else if (v->n_frames)
+		value_json(to->how, v, (struct value_data){to->numbers, &s}, to->style, to->j);
+	else if (is_shown && mapentry_to_bits(s, &bits))
 		value_json(to->how, v, (struct value_data){&bits, NULL}, to->style, to->j);
 	else
 		add_plain(to->j, v, s);
@@ -247,7 +313,7 @@ static void add_histogram(struct json *j, const struct mapentry *e)
 	while (rest.n) {
 		if (!mapentry_to_bucket(str_take_line(&rest), &b))
 			continue;
-		// bpftrace 0.17, which has a blank behind the colon, counts all that is more there.
+		// bpftrace 0.17, with a blank after the colon, counts all larger values there.
 		b.has_max &=
 		    e->is_header || b.min != (__int128)1 << 31 || b.max != ((__int128)1 << 32) - 1;
 		json_open(j, NULL, '{');
@@ -283,10 +349,12 @@ static void add_series(struct json *j, struct str rest)
 	json_close(j, ']');
 }
 
-static void add_stats(struct json *j, struct str s)
+static void add_stats(struct json *j, const struct value *v, struct str s)
 {
 	struct map_stats stats;
 	mapentry_to_stats(s, &stats);
+	if (v->shift)
+		mapentry_fix_stats(&stats);
 	json_open(j, "stats", '{');
 	add_integer(j, "count", stats.count);
 	add_integer(j, "average", stats.average);
@@ -306,7 +374,7 @@ static void add_value(struct mapline *m, const struct render *how, struct json *
 		add_series(j, e->value);
 		break;
 	case MAP_STATS:
-		add_stats(j, e->value);
+		add_stats(j, &m->open->shape->value, e->value);
 		break;
 	case MAP_STACK:
 		json_key(j, STR("value"));
@@ -348,10 +416,15 @@ static void name_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool
 {
 	struct leaf_sink *to = ctx;
 	int64_t bits;
+	char text[96];
+	s = mapentry_unshift(leaf->value, s, text, sizeof(text));
 	for (unsigned i = 0; i < leaf->n_open; i++)
 		strbuf_addc(to->out, '(');
 	size_t before = to->out->n;
-	if (mapentry_is_named(leaf->value) && mapentry_to_bits(s, &bits))
+	if (leaf->value->how == VALUE_SYMBOL)
+		value_text(to->how, leaf->value, (struct value_data){NULL, &s}, VALUE_KEY, to->out);
+	else if (!leaf->value->shift && mapentry_is_named(leaf->value) &&
+		 mapentry_to_bits(s, &bits))
 		value_text(to->how, leaf->value, (struct value_data){&bits, NULL}, VALUE_KEY,
 			   to->out);
 	if (to->out->n == before)
@@ -362,11 +435,57 @@ static void name_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool
 		strbuf_addz(to->out, ", ");
 }
 
+/** The stack in the key of @map that begins after @line: its numbers, which are cut off. */
+static void begin_stack(struct mapline *m, const struct map_known *map, struct str *line)
+{
+	struct str rest = *line;
+	size_t n = map->keys.list.n;
+	for (size_t i = 0; i < n && !m->stack; i++)
+		if (map->keys.list.v[i].value->n_frames)
+			m->stack = map->keys.list.v[i].value;
+	bool good = m->stack && str_has_suffix(rest, STR(", "));
+	for (size_t i = 2; i-- > 0 && good;) {
+		rest.n -= 2;
+		size_t at = rest.n;
+		while (at && rest.p[at - 1] != ' ' && rest.p[at - 1] != '[')
+			at--;
+		good = at && mapentry_to_bits(str_from_offset(rest, at), &m->stack_numbers[i]);
+		rest.n = at;
+		good = good && (i == 0 || str_has_suffix(rest, STR(", ")));
+	}
+	if (good)
+		*line = rest;
+	else
+		m->stack = NULL;
+}
+
+/** Keeps the frames that come, and shows them with the first line after them. Is @line a frame? */
+static bool keep_frame(struct mapline *m, const struct render *how, struct str line,
+		       struct strbuf *out)
+{
+	bool is_frame = m->stack && str_has_prefix(line, STR("    "));
+	if (is_frame) {
+		strbuf_adds(&m->frames, line);
+		strbuf_addc(&m->frames, '\n');
+	} else if (m->stack) {
+		struct str text = strbuf_str(&m->frames);
+		value_text(how, m->stack, (struct value_data){m->stack_numbers, &text}, VALUE_RAW,
+			   out);
+		strbuf_clear(&m->frames);
+		m->stack = NULL;
+	}
+	return is_frame;
+}
+
 void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out)
 {
 	const struct map_known *map = map_of(m, line);
 	struct leaf_sink to = {.how = how, .out = out};
 	struct mapentry e;
+	if (keep_frame(m, how, line, out))
+		return;
+	if (map)
+		begin_stack(m, map, &line);
 	if (!map || !map->has_names || !mapentry_split(map, line, &e) || !e.is_sure) {
 		strbuf_adds(out, line);
 		return;
@@ -379,6 +498,8 @@ void mapline_name(struct mapline *m, const struct render *how, struct str line, 
 		strbuf_addc(out, ']');
 	}
 	strbuf_addz(out, e.is_header ? ":" : ": ");
-	if (map->has_text_value || !mapentry_walk(&map->value, e.value, name_leaf, &to))
+	bool is_text =
+	    map->has_text_value && !map->shape->value.shift; // stats() are parts of a text
+	if (is_text || !mapentry_walk(&map->value, e.value, name_leaf, &to))
 		strbuf_adds(out, e.value);
 }

@@ -8,14 +8,14 @@
  *	{"map": "@start", "entries": [{"key": [4, "abc"], "value": 17}]}
  *	{"map": "@us", "entries": [{"key": ["READ"], "histogram": [{"min": 2, "max": 3, "count": 1}]}]}
  *
- * What the text alone does not tell, such as where a key ends that has commas in it, is told by what
- * is known of the script's maps. What still is not sure is left as one string, and is said to be so.
+ * What the text leaves open, such as the end of a key that contains commas, is decided by the facts about
+ * the script's maps. If it stays open, the entry is one string, marked as such.
  *
- *	if (mapline_take(m, line))
+ *	if (mapline_add(m, line))
  *		return;
  *	if (has_taken)
  *		mapline_json(m, &how, &j);	// closes the map; this line may begin another
- *	if (mapline_take(m, line))
+ *	if (mapline_add(m, line))
  *		return;
  *	// a line of something else
  */
@@ -35,13 +35,14 @@ void mapline_free(struct mapline *m);
  * Takes a line of the output that is no record. False: it belongs to no map, or to another than the
  * one that is open.
  */
-bool mapline_take(struct mapline *m, struct str line);
+bool mapline_add(struct mapline *m, struct str line);
 /** May the map whose entry begins on @line have strings in it, as far as is known? */
 bool mapline_has_text(const struct mapline *m, struct str line);
 /** Adds members "map" and "entries", of lines that were taken, to an open object; closes the map. */
 void mapline_json(struct mapline *m, const struct render *how, struct json *j);
 /**
- * A line of text, taken or not: addresses of functions and numbers of enumerators get their names.
+ * A line of text, taken or not: addresses of functions and numbers of enumerators get their names. Of a
+ * frame of a stack nothing is added until the stack has ended.
  */
 void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out);
 

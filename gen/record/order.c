@@ -23,7 +23,7 @@ struct piece {
 	size_t n;
 };
 
-/** A part of a run: pieces one behind the other. */
+/** A part of a run: consecutive pieces. */
 struct chunk {
 	struct chunk *next;
 	size_t gone, n, cap; // bytes
@@ -175,7 +175,7 @@ static bool is_full(const struct order *o)
 	return o->runs[0].head.ns <= settled || o->n_bytes > ORDER_BYTES || o->n_runs == MAX_RUNS;
 }
 
-void order_take(struct order *o, int64_t ns, struct str lines, struct strbuf *out)
+void order_add(struct order *o, int64_t ns, struct str lines, struct strbuf *out)
 {
 	if (order_is_late(o, ns)) {
 		o->n_late++;

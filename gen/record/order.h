@@ -6,20 +6,20 @@
  * looked at the clock later. Lines are held until no earlier one can come any more, as runs that are
  * sorted by themselves (there are about as many as processors), and runs are merged.
  *
- * When a line comes, what happened earlier is in bpftrace's buffers already, and comes in a round
- * through them. How long a round takes nobody knows, as a buffer is filled while it is drained; but
- * each buffer has one turn in it. So a line goes out when a processor has had three turns since
- * (at the second one a round may just have begun), and not before ORDER_NS, for lines that are almost
- * in order. This is time in which bpftrace works, not that of the events: it may be behind by any time.
+ * When a line comes, all that happened before it is in bpftrace's buffers already, and comes within one
+ * round through them. A round may take any time, for buffers are filled while they are drained; but each
+ * buffer has one turn in it. So a line goes out when a processor has had three turns since (at the second
+ * one a round may just have begun), and not before ORDER_NS, for lines that are almost in order. This is
+ * time in which bpftrace works, not that of the events, which may lag by any amount.
  *
- * Stable: lines of the same time stay in the order in which they came. What comes later than a line
- * of a later time that has gone out is late: it goes out at once, and is counted. No more is held than
- * ORDER_BYTES: beyond that the earliest lines go out.
+ * Stable: lines of the same time stay in the order in which they came. A line that is earlier than one that
+ * has gone out is late: it goes out at once, and is counted. Lines beyond ORDER_BYTES go out, the earliest
+ * first.
  *
  *	struct order *o = order_new(true);
  *	order_set_clock(o, now);
  *	order_set_cpu(o, cpu);
- *	order_take(o, ns, line, &out);		// adds what thereby is ready
+ *	order_add(o, ns, line, &out);		// adds what thereby is ready
  *	order_flush(o, INT64_MAX, &out);
  *	order_free(o);
  */
@@ -49,12 +49,12 @@ void order_set_cpu(struct order *o, int64_t cpu);
  * Takes a piece of output, one or several whole lines, of the time @ns (not negative). What thereby
  * is ready is added to @out. To mark a line that is late, ask order_is_late() before.
  */
-void order_take(struct order *o, int64_t ns, struct str lines, struct strbuf *out);
+void order_add(struct order *o, int64_t ns, struct str lines, struct strbuf *out);
 /** Would a line of @ns come too late? */
 bool order_is_late(const struct order *o, int64_t ns);
 /**
- * The latest time of all lines taken: what has no time of its own (a map's lines) has its place there,
- * behind what came before. 0: none has come.
+ * The time of the latest line so far: the place of lines without a time of their own (a map's), after those
+ * that came before. 0: none has come.
  */
 int64_t order_newest(const struct order *o);
 /** No line of the time @before or earlier can come any more: such lines go out. */

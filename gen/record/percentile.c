@@ -21,7 +21,7 @@ bool percentile_has(const struct percentile *p)
 	return p->list.n;
 }
 
-bool percentile_take(struct percentile *p, struct str line)
+bool percentile_add(struct percentile *p, struct str line)
 {
 	struct percentile_bucket b;
 	if (!str_take(&line, STR("@us_buckets[")) || !str_take_number(&line, &b.low) ||
@@ -50,8 +50,8 @@ static uint64_t add_up(struct percentile *p)
 }
 
 /** The bucket of the smallest value that so many of all @total do not exceed. */
-static const struct percentile_bucket *find(const struct percentile *p, uint64_t total,
-					    unsigned thousandths)
+static const struct percentile_bucket *find_bucket(const struct percentile *p, uint64_t total,
+						   unsigned thousandths)
 {
 	// Rounded up: the 999th of 1000 is p99.9.
 	uint64_t rank = (uint64_t)(((unsigned __int128)total * thousandths + 999) / 1000);
@@ -72,7 +72,7 @@ static void add_power(unsigned log, struct strbuf *out)
 		strbuf_addc(out, "KMGTPE"[log / 10 - 1]);
 }
 
-/** What a bar stands for: 0, 1, and from there on powers of 2. */
+/** The lower end of a bar: 0, 1, then powers of 2. */
 static unsigned bar_of(uint64_t v)
 {
 	unsigned bar = 0;
@@ -119,7 +119,7 @@ void percentile_text(struct percentile *p, struct strbuf *out)
 	uint64_t total = add_up(p);
 	strbuf_addf(out, "@us: count %" PRIu64, total);
 	for (size_t i = 0; i < N_POINTS; i++) {
-		const struct percentile_bucket *b = find(p, total, points[i].thousandths);
+		const struct percentile_bucket *b = find_bucket(p, total, points[i].thousandths);
 		strbuf_addf(out, ", %s %" PRIu64, points[i].name, b->low);
 		if (b->high - b->low > 1)
 			strbuf_addf(out, "-%" PRIu64, b->high - 1);
@@ -151,7 +151,7 @@ void percentile_json(struct percentile *p, struct json *j)
 	json_close(j, ']');
 	json_open(j, "percentiles", '{');
 	for (size_t i = 0; i < N_POINTS; i++) {
-		add_range(find(p, total, points[i].thousandths), points[i].name, j);
+		add_range(find_bucket(p, total, points[i].thousandths), points[i].name, j);
 		json_close(j, '}');
 	}
 	json_close(j, '}');

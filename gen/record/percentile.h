@@ -27,7 +27,7 @@ struct percentile {
 /** Empties it. */
 void percentile_fini(struct percentile *p);
 /** Takes a line that bpftrace prints; false: it is no bucket of the map @us_buckets. */
-bool percentile_take(struct percentile *p, struct str line);
+bool percentile_add(struct percentile *p, struct str line);
 /** Were any taken? */
 bool percentile_has(const struct percentile *p);
 /** Adds a line with percentiles, and bars as of hist(), of what there is; that is forgotten. */

@@ -5,8 +5,8 @@
 struct render render_of(const struct render *how, const struct record *r)
 {
 	struct render own = *how;
-	own.pid = r->pid;
-	own.ns = r->ns;
+	own.pid = r->head.pid;
+	own.ns = r->head.ns;
 	return own;
 }
 
@@ -17,7 +17,7 @@ void render_record(const struct render *all, const struct record *r, struct strb
 	struct value_data rest = {r->numbers, r->texts}, at;
 	for (size_t i = 0; i < s->n_fields && s->style != SHAPE_MARK; i++) {
 		const struct shape_field *f = &s->fields[i];
-		const struct value *v = value_take(&f->value, &rest, &at);
+		const struct value *v = value_next(&f->value, &rest, &at);
 		if (s->style == SHAPE_FORMAT) {
 			strbuf_adds(out, f->before);
 			value_format(how, &f->as, v, at, out);
@@ -60,13 +60,13 @@ void render_record_json(const struct render *all, const struct record *r, struct
 	json_open(j, "fields", '{');
 	for (size_t i = 0; i < r->shape->n_fields; i++) {
 		const struct shape_field *f = &r->shape->fields[i];
-		const struct value *v = value_take(&f->value, &rest, &at);
+		const struct value *v = value_next(&f->value, &rest, &at);
 		if (f->is_filler || !value_is_known(how, v, at))
 			continue;
 		render_key(f, j);
 		if (f->divisor) {
 			struct value_data low;
-			value_take(&f[1].value, &rest, &low);
+			value_next(&f[1].value, &rest, &low);
 			add_joined(j, f, *at.numbers, *low.numbers);
 			i++;
 		} else {

@@ -7,6 +7,13 @@
 #include "base/clock.h"
 #include "base/map.h"
 
+const struct head_number head_numbers[HEAD_NUMBERS] = {
+    {"nsecs", STR(""), offsetof(struct head, ns), false},
+    {"cpu", STR(", \"cpu\": "), offsetof(struct head, cpu), true},
+    {"pid", STR(", \"pid\": "), offsetof(struct head, pid), false},
+    {"tid", STR(", \"tid\": "), offsetof(struct head, tid), true},
+};
+
 /** A number that no string of a traced program can contain. */
 static uint64_t make_nonce(void)
 {
@@ -37,16 +44,25 @@ bool shapes_has_key(const struct shapes *s)
 	return s->list.n && s->list.v[0].style == SHAPE_KEY;
 }
 
-static size_t count_head_texts(const struct shapes *all, const struct shape *s)
+bool shape_has_number(const struct shapes *all, const struct shape *s,
+		      const struct head_number *number)
 {
-	return all->has_head && s->style != SHAPE_KEY ? 1 + !s->probe.n : 0;
+	return s->style != SHAPE_KEY && (all->has_head || (s->has_since && number->finds_lines));
+}
+
+void shape_count_head(const struct shapes *all, const struct shape *s, size_t *n_numbers,
+		      size_t *n_texts)
+{
+	*n_numbers = s->has_since;
+	for (size_t i = 0; i < HEAD_NUMBERS; i++)
+		*n_numbers += shape_has_number(all, s, &head_numbers[i]);
+	*n_texts = all->has_head && s->style != SHAPE_KEY ? 1 + !s->probe.n : 0;
 }
 
 void shape_count(const struct shapes *all, const struct shape *s, size_t *n_numbers,
 		 size_t *n_texts)
 {
-	*n_texts = count_head_texts(all, s);
-	*n_numbers = *n_texts ? 4 : 0;
+	shape_count_head(all, s, n_numbers, n_texts);
 	for (size_t i = 0; i < s->n_fields; i++)
 		value_count(&s->fields[i].value, n_numbers, n_texts);
 }
@@ -114,8 +130,9 @@ static void write_texts(const struct shape_field *f, struct strbuf *out)
 void shape_write_format(const struct shapes *all, size_t number, struct strbuf *out)
 {
 	const struct shape *s = &all->list.v[number];
-	size_t n_numbers, n_texts;
+	size_t n_numbers, n_texts, n_first, n_head;
 	shape_count(all, s, &n_numbers, &n_texts);
+	shape_count_head(all, s, &n_first, &n_head);
 	strbuf_addf(out, "%s%zu", all->start, number);
 	for (size_t i = 0; i < n_numbers; i++)
 		strbuf_addz(out, ",%ld");
@@ -123,7 +140,7 @@ void shape_write_format(const struct shapes *all, size_t number, struct strbuf *
 		strbuf_addz(out, ";%lu");
 	if (n_texts)
 		strbuf_addz(out, ";");
-	for (size_t i = count_head_texts(all, s); i > 0; i--)
+	for (; n_head > 0; n_head--)
 		strbuf_addz(out, "%s<%lu>");
 	for (size_t i = 0; i < s->n_fields; i++)
 		write_texts(&s->fields[i], out);

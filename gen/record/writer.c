@@ -24,7 +24,7 @@ enum { MAX_MARKS = 64 };
 /** Whose lines bpftrace prints next. */
 struct mark {
 	struct arena arena;
-	struct record head;
+	struct record record;
 };
 
 struct writer {
@@ -48,7 +48,7 @@ struct writer {
 	bool in_map;	       // or is of the map of the name
 	struct strbuf map;     // with its @
 	struct mark *map_mark; // NULL: it is printed at the end
-	struct strbuf counted; // the map of n_rows lines, one behind the other
+	struct strbuf counted; // the map of n_rows consecutive lines
 	uint64_t n_rows;
 	struct strbuf full; // see struct writer_result, as the next ones
 	uint64_t reported_lost;
@@ -79,20 +79,24 @@ static void add_time(struct writer *w, int64_t ns, struct strbuf *out)
 static void add_head(struct writer *w, const struct record *r, bool is_late, struct strbuf *out)
 {
 	enum writer_head head = w->config.head;
-	if (head != WRITER_BARE)
-		add_time(w, r->ns, out);
+	if (head != WRITER_BARE) {
+		add_time(w, r->head.ns, out);
+	} else if (r->shape->has_since) {
+		stamp_in(STAMP_SECOND, r->since, 6, out);
+		strbuf_addz(out, ": ");
+	}
 	if (head == WRITER_LIST) {
 		strbuf_add_printable(out, r->comm);
 		strbuf_addc(out, '[');
-		stamp_signed(r->tid, out);
+		stamp_signed(r->head.tid, out);
 		strbuf_addz(out, "] ");
 	} else if (head == WRITER_WHOLE) {
 		strbuf_addc(out, '[');
-		stamp_number((uint64_t)r->cpu, 3, out);
+		stamp_number((uint64_t)r->head.cpu, 3, out);
 		strbuf_addz(out, "] ");
-		stamp_signed(r->pid, out);
+		stamp_signed(r->head.pid, out);
 		strbuf_addc(out, ' ');
-		stamp_signed(r->tid, out);
+		stamp_signed(r->head.tid, out);
 		strbuf_addc(out, ' ');
 	}
 	if (is_late)
@@ -108,13 +112,16 @@ static void add_members(struct writer *w, const struct record *r, bool is_late, 
 {
 	struct strbuf *out = json_value(j, "time");
 	strbuf_addc(out, '"');
-	stamp_rfc3339(&w->stamp, r->ns, out);
-	strbuf_addz(out, "\", \"cpu\": ");
-	stamp_signed(r->cpu, out);
-	strbuf_addz(out, ", \"pid\": ");
-	stamp_signed(r->pid, out);
-	strbuf_addz(out, ", \"tid\": ");
-	stamp_signed(r->tid, out);
+	stamp_rfc3339(&w->stamp, r->head.ns, out);
+	strbuf_addc(out, '"');
+	for (const struct head_number *n = head_numbers; n < head_numbers + HEAD_NUMBERS; n++) {
+		int64_t number;
+		if (!n->json.n)
+			continue;
+		memcpy(&number, (const char *)&r->head + n->at, sizeof(number));
+		strbuf_adds(out, n->json);
+		stamp_signed(number, out);
+	}
 	json_bytes(j, "comm", r->comm);
 	json_bytes(j, "probe", r->probe);
 	if (is_late)
@@ -125,28 +132,28 @@ static void add_members(struct writer *w, const struct record *r, bool is_late, 
 
 static bool is_late(const struct writer *w, const struct record *r)
 {
-	return w->order && r && order_is_late(w->order, r->ns);
+	return w->order && r && order_is_late(w->order, r->head.ns);
 }
 
-/** Where a piece of output is to be written; put() must follow. */
-static struct strbuf *begin(struct writer *w)
+/** Where a piece of output is to be written; write_record() must follow. */
+static struct strbuf *begin_line(struct writer *w)
 {
 	strbuf_clear(&w->piece);
 	return w->order ? &w->piece : w->out;
 }
 
 /** @r: NULL when it has no time. */
-static void put(struct writer *w, const struct record *r)
+static void write_record(struct writer *w, const struct record *r)
 {
 	if (w->order)
-		order_take(w->order, r ? r->ns : order_newest(w->order), strbuf_str(&w->piece),
-			   w->out);
+		order_add(w->order, r ? r->head.ns : order_newest(w->order), strbuf_str(&w->piece),
+			  w->out);
 }
 
 /** An object on a line of its own: end_json() must follow. */
 static struct json begin_json(struct writer *w, const struct record *r)
 {
-	struct json j = {.out = begin(w)};
+	struct json j = {.out = begin_line(w)};
 	json_open(&j, NULL, '{');
 	if (r)
 		add_members(w, r, is_late(w, r), &j);
@@ -157,7 +164,7 @@ static void end_json(struct writer *w, const struct record *r, struct json *j)
 {
 	json_close(j, '}');
 	strbuf_addc(j->out, '\n');
-	put(w, r);
+	write_record(w, r);
 }
 
 /** @fields: an object; empty: those of @r. */
@@ -174,7 +181,7 @@ static void put_json(struct writer *w, const struct record *r, struct str text, 
 
 static void put_text(struct writer *w, const struct record *r, struct str text)
 {
-	struct strbuf *out = begin(w);
+	struct strbuf *out = begin_line(w);
 	bool is_list = w->config.head == WRITER_LIST;
 	strbuf_clear(&w->head);
 	if (r)
@@ -196,7 +203,7 @@ static void put_text(struct writer *w, const struct record *r, struct str text)
 		strbuf_adds(out, text);
 		strbuf_addc(out, '\n');
 	}
-	put(w, r);
+	write_record(w, r);
 }
 
 /** All lines of events that are wanted have come. */
@@ -233,7 +240,7 @@ static void put_call(void *ctx, const struct record *r, struct str text, struct 
 		return;
 	}
 	if (w->config.head == WRITER_TIME)
-		add_time(w, r->ns, w->out);
+		add_time(w, r->head.ns, w->out);
 	strbuf_adds(w->out, text);
 	strbuf_addc(w->out, '\n');
 }
@@ -247,7 +254,7 @@ static void free_mark(struct mark *m)
 	free(m);
 }
 
-static struct mark *take_mark(struct writer *w, size_t i)
+static struct mark *remove_mark(struct writer *w, size_t i)
 {
 	struct mark *m = w->marks[i];
 	w->n_marks--;
@@ -258,24 +265,24 @@ static struct mark *take_mark(struct writer *w, size_t i)
 static void add_mark(struct writer *w, const struct record *r)
 {
 	if (w->n_marks == MAX_MARKS)
-		free_mark(take_mark(w, 0));
+		free_mark(remove_mark(w, 0));
 	struct mark *m = base_new(struct mark);
-	joined_copy_head(&m->arena, r, &m->head);
+	joined_copy_head(&m->arena, r, &m->record);
 	w->marks[w->n_marks++] = m;
 }
 
 /**
- * Who prints text that is no map's; NULL: not known. Where all processors have one buffer, what one
- * prints may stand behind the mark of another that printed at the same time.
+ * The statement that prints text which is no map's; NULL: not known. If all processors have one buffer,
+ * text may follow the mark of another statement that printed at the same time.
  */
 static const struct record *text_mark(const struct writer *w)
 {
 	const struct record *newest = NULL;
 	for (size_t i = w->n_marks; i-- > 0;) {
-		const struct record *r = &w->marks[i]->head;
+		const struct record *r = &w->marks[i]->record;
 		if (r->shape->map.n)
 			continue;
-		if (newest && !w->config.has_rounds && newest->ns - r->ns < SAME_TIME_NS)
+		if (newest && !w->config.has_rounds && newest->head.ns - r->head.ns < SAME_TIME_NS)
 			return NULL;
 		newest = newest ? newest : r;
 	}
@@ -286,7 +293,7 @@ static const struct record *text_mark(const struct writer *w)
 
 static const struct record *map_head(const struct writer *w)
 {
-	return w->map_mark ? &w->map_mark->head : NULL;
+	return w->map_mark ? &w->map_mark->record : NULL;
 }
 
 static void end_map(struct writer *w)
@@ -319,8 +326,8 @@ static void begin_map(struct writer *w, struct str name)
 	strbuf_clear(&w->map);
 	strbuf_adds(&w->map, name);
 	for (size_t i = 0; i < w->n_marks && !w->map_mark; i++)
-		if (str_eq(w->marks[i]->head.shape->map, str_from_offset(name, 1)))
-			w->map_mark = take_mark(w, i);
+		if (str_eq(w->marks[i]->record.shape->map, str_from_offset(name, 1)))
+			w->map_mark = remove_mark(w, i);
 }
 
 /** Is @line, which begins with the map's @name or with none, one of a map? Then it is taken. */
@@ -331,19 +338,10 @@ static bool is_map_line(struct writer *w, struct str line, struct str name)
 			end_map(w);
 		return w->in_map || name.n;
 	}
-	if (mapline_take(w->mapline, line))
+	if (mapline_add(w->mapline, line))
 		return true;
 	end_map(w);
-	return mapline_take(w->mapline, line);
-}
-
-static bool take_map_line(struct writer *w, struct str line)
-{
-	struct str name = map_name(line);
-	bool is_map = is_map_line(w, line, name);
-	if (is_map && !w->in_map)
-		begin_map(w, name);
-	return is_map;
+	return mapline_add(w->mapline, line);
 }
 
 /**
@@ -359,7 +357,7 @@ static struct str shown(struct writer *w, struct str text)
 	return strbuf_str(&w->printable);
 }
 
-/** A line of text, with names in it if it is a map's. */
+/** A line of text, with names in it if it is a map's. Empty: more of it has to come. */
 static struct str named(struct writer *w, struct str line)
 {
 	struct map_bucket b; // the one in which 0.17 counts all that is more, too
@@ -370,6 +368,8 @@ static struct str named(struct writer *w, struct str line)
 			    STR_ARG(str_from_offset(line, strlen("[2G, ...) "))));
 	else
 		mapline_name(w->mapline, &w->config.render, line, &w->text);
+	if (line.n && !w->text.n)
+		return STR("");
 	if (w->config.is_printable) {
 		strbuf_clear(&w->printable);
 		strbuf_add_printable(&w->printable, strbuf_str(&w->text));
@@ -387,6 +387,12 @@ static bool is_plain(const struct writer *w)
 {
 	const struct writer_config *c = &w->config;
 	return !c->json && !c->sorts && c->head == WRITER_BARE;
+}
+
+/** Text that goes out as it comes but for the time before each line: #pragma time since. */
+static bool is_timed(const struct writer *w, const struct record *r)
+{
+	return is_plain(w) && r && r->shape->has_since;
 }
 
 static void add_blank_lines(struct writer *w)
@@ -421,18 +427,9 @@ static void end_buckets(struct writer *w)
 		percentile_json(&w->percentile, &j);
 		end_json(w, NULL, &j);
 	} else {
-		percentile_text(&w->percentile, begin(w));
-		put(w, NULL);
+		percentile_text(&w->percentile, begin_line(w));
+		write_record(w, NULL);
 	}
-}
-
-/** What came before has ended. */
-static void end_others(struct writer *w)
-{
-	end_buckets(w);
-	end_map(w);
-	joined_end_unknown(&w->joined);
-	w->in_part = false;
 }
 
 bool writer_is_trigger(const char *pattern, struct str label)
@@ -442,7 +439,7 @@ bool writer_is_trigger(const char *pattern, struct str label)
 	return str_glob(str_from(pattern), label) || str_glob(str_from(pattern), name);
 }
 
-struct str writer_take_trigger(struct writer *w, struct arena *a)
+struct str writer_next_trigger(struct writer *w, struct arena *a)
 {
 	if (!w->trigger.n) // mostly
 		return STR("");
@@ -456,18 +453,21 @@ static void on_record(void *ctx, const struct record *r)
 	struct writer *w = ctx;
 	if (w->config.trigger && !w->trigger.n && writer_is_trigger(w->config.trigger, r->probe))
 		strbuf_adds(&w->trigger, r->probe);
-	w->first = w->first ? w->first : r->ns;
-	if (w->config.on_process && r->pid > 0 && r->pid <= INT32_MAX)
-		w->config.on_process(w->config.process_ctx, (int)r->pid);
-	end_others(w);
+	w->first = w->first ? w->first : r->head.ns;
+	if (w->config.on_process && r->head.pid > 0 && r->head.pid <= INT32_MAX)
+		w->config.on_process(w->config.process_ctx, (int)r->head.pid);
+	end_buckets(w);
+	end_map(w);
+	joined_end_unknown(&w->joined);
+	w->in_part = false;
 	if (w->order)
-		order_set_cpu(w->order, r->cpu);
+		order_set_cpu(w->order, r->head.cpu);
 	w->in_strings = false;
 	strbuf_clear(&w->counted);
 	// What comes of a processor comes in order: its marks are for lines that came before.
 	for (size_t i = w->n_marks; i-- > 0;)
-		if (w->marks[i]->head.cpu == r->cpu)
-			free_mark(take_mark(w, i));
+		if (w->marks[i]->record.head.cpu == r->head.cpu)
+			free_mark(remove_mark(w, i));
 	if (r->shape->style == SHAPE_MARK) {
 		add_mark(w, r);
 		return;
@@ -480,11 +480,11 @@ static void on_record(void *ctx, const struct record *r)
 	add_blank_lines(w);
 	w->has_printed_map = false;
 	if (r->shape->style >= SHAPE_ENTRY) {
-		calltree_take(w->calls, r);
+		calltree_add(w->calls, r);
 		return;
 	}
 	bool is_list = r->shape->style == SHAPE_LIST;
-	if (is_plain(w) && !is_list) {
+	if (is_plain(w) && !is_list && !is_timed(w, r)) {
 		size_t before = w->out->n;
 		render_record(&w->config.render, r, w->out);
 		struct str text = str_from_offset(strbuf_str(w->out), before);
@@ -500,8 +500,8 @@ static void on_record(void *ctx, const struct record *r)
 }
 
 /**
- * May the line be part of a string of the traced program, in a map? What bpftrace says of loss comes
- * between events, and the lines of a map do not.
+ * May the line be part of a string of the traced program, in a map? bpftrace reports loss between events,
+ * never between the lines of a map.
  */
 static bool is_in_string(struct writer *w, struct str line)
 {
@@ -511,7 +511,7 @@ static bool is_in_string(struct writer *w, struct str line)
 }
 
 /** bpftrace before 0.24: "Lost 42 events" */
-static bool take_lost(struct writer *w, struct str line)
+static bool handle_lost_line(struct writer *w, struct str line)
 {
 	uint64_t n;
 	if (!w->config.has_lost_lines || !str_take(&line, STR("Lost ")) ||
@@ -519,6 +519,14 @@ static bool take_lost(struct writer *w, struct str line)
 		return false;
 	w->reported_lost += n;
 	return w->shapes->list.n > 0; // else the traced program may have printed it
+}
+
+/** The empty lines that stand before @line. */
+static void begin_plain(struct writer *w, struct str line, bool ends_part)
+{
+	if (map_name(line).n && !ends_part)
+		limit_blank_lines(w);
+	add_blank_lines(w);
 }
 
 static void put_plain(struct writer *w, struct str line, bool ends_part)
@@ -532,9 +540,7 @@ static void put_plain(struct writer *w, struct str line, bool ends_part)
 			strbuf_addc(w->out, '\n');
 		return;
 	}
-	if (map_name(line).n && !ends_part)
-		limit_blank_lines(w);
-	add_blank_lines(w);
+	begin_plain(w, line, ends_part);
 	strbuf_adds(w->out, ends_part ? shown(w, line) : named(w, line));
 	if (ends_part)
 		strbuf_addc(w->out, '\n');
@@ -577,27 +583,35 @@ static void on_line(void *ctx, struct str line)
 	bool ends_part = w->in_part;
 	w->in_part = false;
 	if (!ends_part && !is_in_string(w, line) &&
-	    (take_lost(w, line) || (w->take_message && w->take_message(w->message_ctx, line))))
+	    (handle_lost_line(w, line) ||
+	     (w->take_message && w->take_message(w->message_ctx, line))))
 		return;
 	w->has_data |= line.n > 0;
 	w->has_value |= line.n > 0 && !(map_name(line).n && str_has_suffix(line, STR(": 0")));
 	if (!ends_part)
 		count_row(w, line);
-	if (!ends_part && w->config.has_percentiles && percentile_take(&w->percentile, line))
+	if (!ends_part && w->config.has_percentiles && percentile_add(&w->percentile, line))
 		return;
 	end_buckets(w);
-	if (is_plain(w)) {
+	bool is_map = !ends_part && is_map_line(w, line, map_name(line));
+	if (is_map && !w->in_map)
+		begin_map(w, map_name(line));
+	const struct record *r = is_map ? map_head(w) : text_mark(w);
+	// The empty lines around maps are there for the eye.
+	bool is_between = !line.n && !ends_part && !joined_has(&w->joined, r);
+	if (is_plain(w) && (is_between || !is_timed(w, r))) {
 		put_plain(w, line, ends_part);
 		return;
 	}
-	if (!ends_part && take_map_line(w, line)) {
-		if (!w->config.json)
-			put_whole(w, map_head(w), named(w, line));
+	if (is_plain(w))
+		begin_plain(w, line, ends_part);
+	if (is_map) {
+		struct str text = w->config.json ? STR("") : named(w, line);
+		if (text.n)
+			put_whole(w, r, text);
 		return;
 	}
-	const struct record *r = text_mark(w);
-	// The empty lines around maps are there for the eye.
-	if (!line.n && !ends_part && !joined_has(&w->joined, r))
+	if (is_between)
 		return;
 	strbuf_clear(&w->text);
 	strbuf_adds(&w->text, shown(w, line));
@@ -611,7 +625,7 @@ static void on_part(void *ctx, struct str text)
 	w->in_part = w->has_data = w->has_value = true;
 	add_blank_lines(w);
 	text = shown(w, text);
-	if (is_plain(w)) {
+	if (is_plain(w) && !is_timed(w, text_mark(w))) {
 		strbuf_adds(w->out, text);
 		return;
 	}
@@ -651,7 +665,7 @@ void writer_free(struct writer *w)
 	joined_fini(&w->joined);
 	percentile_fini(&w->percentile);
 	while (w->n_marks)
-		free_mark(take_mark(w, 0));
+		free_mark(remove_mark(w, 0));
 	free_mark(w->map_mark);
 	order_free(w->order);
 	calltree_free(w->calls);
@@ -688,12 +702,12 @@ void writer_begin(struct writer *w, struct strbuf *out)
 	w->config.heading = STR("");
 }
 
-void writer_take(struct writer *w, struct str bytes, struct strbuf *out)
+void writer_add(struct writer *w, struct str bytes, struct strbuf *out)
 {
 	w->out = out;
 	if (bytes.n)
 		writer_begin(w, out);
-	decode_take(&w->decoder, bytes);
+	decode_add(&w->decoder, bytes);
 }
 
 void writer_idle(struct writer *w, struct strbuf *out)
@@ -727,8 +741,7 @@ static void add_lost(const struct writer *w, struct strbuf *out)
 	struct map by_probe = {0};
 	if (!total)
 		return;
-	for (size_t i = 0; i < w->shapes->list.n; i++) {
-		const struct shape *s = &w->shapes->list.v[i];
+	vec_each(const struct shape, s, &w->shapes->list) {
 		uint64_t *n = map_get(&by_probe, s->probe);
 		if (!s->is_counted || s->n_fired <= s->n_events || !s->probe.n)
 			continue;

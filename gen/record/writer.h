@@ -6,7 +6,7 @@
  * records make are kept until they are whole (record/joined.h).
  *
  *	writer_set_clock(w, ns);
- *	writer_take(w, bytes, &out);	// as they come
+ *	writer_add(w, bytes, &out);	// as they come
  *	writer_idle(w, &out);		// while writer_is_holding(w), whenever bpftrace has nothing to read
  *	writer_end(w, &out);
  */
@@ -18,7 +18,7 @@
 
 enum writer_time { WRITER_WALL, WRITER_MONO, WRITER_SINCE };
 
-/** What stands in front of each line of text; of JSON all of it are members. */
+/** The head of each line of text; in JSON always all of it. */
 enum writer_head {
 	WRITER_BARE,  /**< nothing */
 	WRITER_TIME,  /**< --time: 12:00:01.000123456 */
@@ -45,11 +45,11 @@ struct writer_config {
 	    max_keys; /**< a map that is printed with so many may lack some; 0: not known */
 	bool
 	    has_open_top; /**< [2G, 4G) of hist() is printed as what it is, [2G, ...): bpftrace 0.17 */
-	bool has_lost_lines; /**< bpftrace before 0.24: "Lost 42 events" stands among the data */
+	bool has_lost_lines; /**< bpftrace before 0.24: "Lost 42 events" is among the data */
 	struct str heading;  /**< of JSON: the first line; empty: none */
 	struct map_shape *maps;
 	size_t n_maps;
-	const char *trigger; /**< a pattern for probes, see writer_take_trigger(), or NULL */
+	const char *trigger; /**< a pattern for probes, see writer_next_trigger(), or NULL */
 	struct render render;
 	void (*on_process)(void *ctx, int pid); /**< of each record that has a PID; or NULL */
 	void *process_ctx;
@@ -66,14 +66,14 @@ void writer_free(struct writer *w);
 /** @take is asked of each line that is no record and no part of strings; what it takes is no data. */
 void writer_set_messages(struct writer *w, bool (*take)(void *ctx, struct str line), void *ctx);
 /**
- * For -s: bpftrace has worked so long, in ns of any clock that does not go back and stands still while
- * it does nothing; lines wait for others by this clock, as order_set_clock() says.
+ * For -s: how long bpftrace has worked, in ns of any clock that does not go back and stops while it does
+ * nothing; lines wait for others by this clock, see order_set_clock().
  */
 void writer_set_clock(struct writer *w, int64_t ns);
 /** The trace has begun: the heading goes out, if it has not with data that came before. */
 void writer_begin(struct writer *w, struct strbuf *out);
 /** Takes bytes of the program's output and adds to @out what is ready. */
-void writer_take(struct writer *w, struct str bytes, struct strbuf *out);
+void writer_add(struct writer *w, struct str bytes, struct strbuf *out);
 /**
  * Nothing more comes for now: bpftrace waits for events, and all that it has printed was taken. Of the
  * lines that are held for -s those go out that are older than any that can still come.
@@ -84,7 +84,7 @@ bool writer_is_holding(const struct writer *w);
 /** bpftrace was killed: lines that are not whole are dropped. writer_end() must follow. */
 void writer_drop(struct writer *w);
 /** The probe of `trigger` whose record has come since this was asked before, in @a; or empty. */
-struct str writer_take_trigger(struct writer *w, struct arena *a);
+struct str writer_next_trigger(struct writer *w, struct arena *a);
 /** What the trace has cost, as an object of JSON, for the end; without JSON it is not printed. */
 void writer_set_account(struct writer *w, struct str line);
 /** Nothing more comes: the rest, and in JSON what was lost. */

@@ -41,8 +41,8 @@ static const char *search_path(struct arena *a, const char *name)
 	return NULL;
 }
 
-// To ask bpftrace for its version takes most of the time until it is started: what a file said is remembered
-// until the next boot, for as long as it is the same file.
+// Running bpftrace for its version takes most of the time until it is started: the version is remembered
+// until the next boot, as long as it is the same file.
 
 #define MEMORY "btgen-bpftrace"
 
@@ -91,7 +91,7 @@ static const char *identity(struct arena *a, const char *path)
 				    (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec, hash);
 }
 
-/** What the file of that identity said last; empty: not known. */
+/** The remembered version of the file @who; empty: not known. */
 static struct str recall(struct arena *a, const char *who)
 {
 	char text[512];

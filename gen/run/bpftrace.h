@@ -10,9 +10,7 @@
 /** Exit statuses of the shell for a program that cannot be run, or is not there. */
 enum { RUN_NOT_RUNNABLE = 126, RUN_NOT_FOUND = 127 };
 
-/**
- * From this version on it says by itself that it is attached, and on stderr, as all that it says.
- */
+/** From this version on it reports itself that it is attached, and on stderr, as all its messages. */
 enum { BPFTRACE_SAYS_ATTACHED = 24 };
 
 struct bpftrace {
@@ -28,7 +26,7 @@ struct bpftrace {
  */
 int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool may_recall,
 		  struct bpftrace *ret);
-/** A version that nobody has measured is treated as DIALECT_NEWEST, and this says so. */
+/** An unmeasured version is treated as DIALECT_NEWEST; this reports it. */
 void bpftrace_note_newer(struct diag *d, unsigned version);
 
 #endif

@@ -4,14 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/** A lower cost disturbs no process, however little it ran. */
+#define LEAST_SHARE 0.01
+
 static bool is_above_share(const struct ceiling *most, const struct cost *cost)
 {
-	return most->share && cost_share(cost, false) > most->share;
+	double least = most->share < LEAST_SHARE ? most->share : LEAST_SHARE;
+	double share = most->share * cost_available(cost);
+	return most->share && cost_share(cost, false) > (share > least ? share : least);
 }
 
 bool ceiling_is_reached(const struct ceiling *most, const struct cost *cost)
 {
-	return is_above_share(most, cost) || (most->rate && cost_rate(cost, false) > most->rate);
+	return is_above_share(most, cost) || (most->rate && cost_rate(cost) > most->rate);
 }
 
 /** Of the time between the last two reads, or if @all of the whole trace; @out: with @prefix before each line. */
@@ -28,16 +33,20 @@ static void report_probes(const struct cost *cost, bool all, FILE *out, const ch
 
 void ceiling_report(struct diag *d, const struct ceiling *most, const struct cost *cost)
 {
+	double available = cost_available(cost);
 	if (is_above_share(most, cost))
 		diag_error(d, NULL,
-			   "the trace was stopped: it takes %.0f %% of a processor, and "
+			   "the trace was stopped: it takes an estimated %.0f %% of %s, and "
 			   "--max-cost is %g %%",
-			   100 * cost_share(cost, false), 100 * most->share);
+			   100 * cost_share(cost, false) / available,
+			   available == 1 ? "a processor"
+					  : "what its process runs, which waits for a processor",
+			   100 * most->share);
 	else
 		diag_error(d, NULL,
 			   "the trace was stopped: its probes fire %.0f times a second, and "
 			   "--max-rate is %.0f",
-			   cost_rate(cost, false), most->rate);
+			   cost_rate(cost), most->rate);
 	report_probes(cost, false, stderr, "btgen: ");
 }
 
@@ -45,10 +54,8 @@ void ceiling_report_account(const struct cost *cost, bool is_result)
 {
 	FILE *out = is_result ? stdout : stderr;
 	const char *prefix = is_result ? "" : "btgen: ";
-	fprintf(out, "%scost: %.2f %% of a processor%s\n", prefix, 100 * cost_share(cost, true),
-		cost->has_trap_ns ? ""
-				  : " (the trace was too short to measure a breakpoint: a typical "
-				    "one is assumed)");
+	fprintf(out, "%scost: %.2f %% of a processor (estimated)\n", prefix,
+		100 * cost_share(cost, true));
 	report_probes(cost, true, out, prefix);
 }
 

@@ -6,7 +6,6 @@
 #include "run/bpftrace.h"
 #include "run/ceiling.h"
 #include "run/output.h"
-#include "convert/convert.h"
 #include "record/writer.h"
 #include "process/spawn.h"
 #include "process/proc.h"
@@ -26,21 +25,22 @@ struct run_config {
 	const char *out_path;		  /**< file for the data, or NULL for stdout */
 	const struct output_share *share; /**< others write there, too; or NULL */
 	struct output_begun *begun;	  /**< whether the file has data of this run already */
-	const char *attached_to; /**< what is said once it is attached: "attached to a (PID 1)" */
+	const char *attached_to; /**< reported once it is attached: "attached to a (PID 1)" */
 	const char *ready_file;	 /**< file to write once attached, or NULL */
 	int ready_fd;		 /**< descriptor to write a line to once attached, or -1 */
 	bool quiet;		 /**< no messages but errors and lost events */
 	unsigned long duration;	 /**< ms after which the trace ends as by ^C; 0: never */
 	uint64_t n_events;	 /**< lines of events after which it ends likewise; 0: any number */
-	bool has_summary;	 /**< how many events there were is said at the end */
-	struct str attached; /**< names of probes and "was" or "were", for a message; or empty */
-	bool loss_fails;     /**< lost events are an error: the status is RUN_LOST */
-	bool has_family;     /**< what @proc forks is traced, too */
-	bool has_skipped;    /**< probes that were asked for are not traced: likewise */
-	struct convert *convert; /**< makes another format of the writer's JSON; or NULL */
-	struct writer *writer;	 /**< turns what the program prints into what the user gets */
-	const char *gate; /**< the map to be set while events count, record/shape.h; or NULL */
-	/** The map whose keys are what has begun and not ended, of which the number is said; or NULL. */
+	bool has_summary;	 /**< the number of events is reported at the end */
+	struct str attached;   /**< names of probes and "was" or "were", for a message; or empty */
+	bool loss_fails;       /**< lost events are an error: the status is RUN_LOST */
+	bool has_family;       /**< what @proc forks is traced, too */
+	bool has_skipped;      /**< probes that were asked for are not traced: likewise */
+	struct writer *writer; /**< turns what the program prints into what the user gets */
+	const char
+	    *gate; /**< the map that is set when events no longer count, record/shape.h; or NULL */
+	bool is_gate_shut; /**< they count only once it is set, too */
+	/** The map whose keys are operations begun and not ended, whose number is reported; or NULL. */
 	const char *under_way;
 	bool has_calls; /**< the writer makes a tree of calls */
 	struct ceiling ceiling;
@@ -50,7 +50,6 @@ struct run_config {
 	unsigned long
 	    keep_ms;	     /**< lines of so long are kept until they are wanted; 0: all go out */
 	size_t keep_size;    /**< bytes for that */
-	int64_t slow_ns;     /**< a slice that takes longer wants them; 0: none does */
 	bool is_estimate;    /**< the account is all that is wanted, and goes to stdout */
 	unsigned max_strlen; /**< longest string to be shown; 0: bpftrace's default */
 	struct resident *resident; /**< pages that the program may read, of processes; or NULL */

@@ -111,7 +111,7 @@ void keep_add(struct keep *k, unsigned long now, struct str lines)
 	}
 }
 
-bool keep_take(struct keep *k, unsigned long now, struct str *piece, uint64_t *n_lines)
+bool keep_next(struct keep *k, unsigned long now, struct str *piece, uint64_t *n_lines)
 {
 	close_block(k);
 	while (k->oldest && k->oldest->last + k->ms < now)

@@ -10,7 +10,7 @@
  *	keep_add(k, clock_ms(), lines);
  *	struct str piece;
  *	uint64_t n = 0;
- *	while (keep_take(k, clock_ms(), &piece, &n))	// valid until the next call
+ *	while (keep_next(k, clock_ms(), &piece, &n))	// valid until the next call
  *		write(piece);
  *	keep_free(k);
  */
@@ -33,7 +33,7 @@ void keep_free(struct keep *k);
 /** Adds @lines, whole ones, which come at @now, in ms. */
 void keep_add(struct keep *k, unsigned long now, struct str lines);
 /** Takes the oldest piece out, as of @now, and adds to *@n_lines. False: nothing is left. */
-bool keep_take(struct keep *k, unsigned long now, struct str *piece, uint64_t *n_lines);
+bool keep_next(struct keep *k, unsigned long now, struct str *piece, uint64_t *n_lines);
 /** Lines that were dropped since this was asked before. */
 uint64_t keep_dropped(struct keep *k);
 /**

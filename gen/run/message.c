@@ -35,14 +35,14 @@ static bool is_like_any(struct str s, const char *const *patterns)
 
 /** "FILE:2:17-20: ERROR: text" or "FILE:2-4: ERROR: text" */
 struct message {
-	bool is_own;		  /**< its file is the program, else bpftrace's own script */
+	bool is_program;	  /**< its file is the program, else bpftrace's own script */
 	unsigned line, last_line; /**< from 1 */
-	unsigned col, end;	  /**< from 1, in bytes, @end behind the last; 0: whole lines */
+	unsigned col, end;	  /**< from 1, in bytes, @end after the last; 0: whole lines */
 	bool is_error;		  /**< else a warning */
 	struct str text;
 };
 
-static bool take_number(struct str *s, unsigned *ret)
+static bool read_number(struct str *s, unsigned *ret)
 {
 	uint64_t n;
 	bool good = str_take_number(s, &n) && n <= INT_MAX;
@@ -50,28 +50,28 @@ static bool take_number(struct str *s, unsigned *ret)
 	return good;
 }
 
-static bool take_file(const struct messages *m, struct str *line, struct message *ret)
+static bool parse_file(const struct messages *m, struct str *line, struct message *ret)
 {
-	ret->is_own = str_take(line, str_from(m->program_name));
-	if (!ret->is_own && str_has_prefix(*line, STR("stdlib/")))
+	ret->is_program = str_take(line, str_from(m->program_name));
+	if (!ret->is_program && str_has_prefix(*line, STR("stdlib/")))
 		*line = str_from_offset(*line, str_find(*line, ':'));
-	else if (!ret->is_own)
+	else if (!ret->is_program)
 		return false;
 	return str_take(line, STR(":"));
 }
 
 /** False when @line is none. */
-static bool parse(const struct messages *m, struct str line, struct message *ret)
+static bool parse_message(const struct messages *m, struct str line, struct message *ret)
 {
 	*ret = (struct message){0};
-	if (!take_file(m, &line, ret) || !take_number(&line, &ret->line))
+	if (!parse_file(m, &line, ret) || !read_number(&line, &ret->line))
 		return false;
 	ret->last_line = ret->line;
 	if (str_take(&line, STR("-"))) {
-		if (!take_number(&line, &ret->last_line))
+		if (!read_number(&line, &ret->last_line))
 			return false;
-	} else if (!str_take(&line, STR(":")) || !take_number(&line, &ret->col) ||
-		   !str_take(&line, STR("-")) || !take_number(&line, &ret->end)) {
+	} else if (!str_take(&line, STR(":")) || !read_number(&line, &ret->col) ||
+		   !str_take(&line, STR("-")) || !read_number(&line, &ret->end)) {
 		return false;
 	}
 	if (!str_take(&line, STR(": ")))
@@ -93,7 +93,7 @@ static struct str trim_word(struct str s)
 	return s;
 }
 
-/** Does @name end the attach point @run, which may have a predicate behind it? */
+/** Does @name end the attach point @run, before a possible predicate? */
 static bool is_name_of(struct str run, struct str name)
 {
 	for (size_t i = 0; name.n && i + name.n <= run.n; i++) {
@@ -116,9 +116,9 @@ static bool is_function_of(struct str run, struct str word, unsigned *ret)
 		if (word.p[i] != (isalnum((unsigned char)run.p[i]) ? run.p[i] : '_'))
 			return false;
 	struct str rest = str_from_offset(word, run.n);
-	if (str_take(&rest, STR("_loc")) && !take_number(&rest, &site))
+	if (str_take(&rest, STR("_loc")) && !read_number(&rest, &site))
 		return false;
-	return word.n > run.n && str_take(&rest, STR("_")) && take_number(&rest, ret) && !rest.n;
+	return word.n > run.n && str_take(&rest, STR("_")) && read_number(&rest, ret) && !rest.n;
 }
 
 /**
@@ -127,24 +127,20 @@ static bool is_function_of(struct str run, struct str word, unsigned *ret)
  */
 static bool is_match(struct str run, struct str word, unsigned *number)
 {
-	size_t gap = 0; // "/bin/sh::name", of a usdt probe without a provider
-	while (gap < word.n && !str_has_prefix(str_from_offset(word, gap), STR("::")))
-		gap++;
-	if (gap < word.n && str_contains(run, str_slice(word, 0, gap)) &&
-	    is_name_of(run, str_from_offset(word, gap + 2)))
-		return true;
-	for (struct str s = word; str_find(s, ':') < s.n;
-	     s = str_from_offset(s, str_find(s, ':') + 1))
-		if (is_name_of(run, s))
+	for (struct str s = word; str_has(s, ":"); str_take_until(&s, ':')) {
+		// "/bin/sh::name", of a usdt probe without a provider
+		bool is_short = s.p > word.p + 1 && s.p[0] == ':' &&
+				str_contains(run, str_slice(word, 0, (size_t)(s.p - word.p) - 1));
+		if (is_name_of(run, str_from_offset(s, is_short)))
 			return true;
+	}
 	return is_function_of(run, word, number);
 }
 
 /** A text outside of braces, of tokens that touch each other: an attach point is one. */
 struct point {
-	struct str text;		    // without quotes
-	const struct linemap_entry *first;  // of its tokens
-	const struct linemap_entry *clause; // that of the clause's first attach point
+	struct str text;		   // without quotes
+	const struct linemap_entry *first; // of its tokens
 	unsigned line, len;
 	unsigned number; // as bpftrace counts attach points; 0: it is none
 };
@@ -153,7 +149,7 @@ struct message_points {
 	VEC(struct point) list;
 };
 
-/** One of the words of @text means @p; *@is_numbered: by its number. */
+/** Does one of the words of @text mean @p? *@is_numbered: by its number. */
 static bool is_named(const struct point *p, struct str text, bool *is_numbered)
 {
 	bool is_it = false;
@@ -170,7 +166,7 @@ static bool is_mark(const struct linemap *map, const struct linemap_entry *e, ch
 	return e->n == 1 && !e->is_words && map->text.p[e->at] == c;
 }
 
-/** The tokens from entry @i on that touch each other, as one text. Returns the entry behind them. */
+/** The tokens from entry @i on that touch each other, as one text. Returns the entry after them. */
 static size_t add_run(const struct linemap *map, size_t i, struct strbuf *ret)
 {
 	strbuf_clear(ret);
@@ -180,6 +176,7 @@ static size_t add_run(const struct linemap *map, size_t i, struct strbuf *ret)
 			if (*c != '"')
 				strbuf_addc(ret, *c);
 		if (i == map->entries.n || next->line != e->line || next->at != e->at + e->n ||
+		    map->text.p[next->at] == ' ' || // btgen's predicate
 		    is_mark(map, next, '{') || is_mark(map, next, '}') || is_mark(map, next, ','))
 			return i;
 	} while (true);
@@ -190,7 +187,6 @@ static const struct message_points *points_of(struct messages *m)
 {
 	int depth = 0;
 	unsigned n_attach = 0;
-	const struct linemap_entry *clause = NULL;
 	struct strbuf run = {0};
 	if (m->points || !m->map)
 		return m->points;
@@ -207,35 +203,38 @@ static const struct message_points *points_of(struct messages *m)
 				  .first = e,
 				  .line = e->line,
 				  .len = (unsigned)(last->col + last->n - e->col)};
-		size_t colon = str_find(p.text, ':'), slash = str_find(p.text, '/');
-		struct str word = str_slice(p.text, 0, colon < slash ? colon : slash);
-		if (vocabulary_provider(word)->name) { // BEGIN, interval:s:1
+		struct str rest = p.text, word = str_take_until(&rest, ':');
+		if (vocabulary_provider(str_take_until(&word, '/'))->name) // BEGIN, interval:s:1
 			p.number = ++n_attach;
-			clause = i && is_mark(m->map, e - 1, ',') ? clause : e;
-		}
-		p.clause = clause;
 		vec_push(&m->arena, &m->points->list, p);
 	}
 	strbuf_fini(&run);
 	return m->points;
 }
 
-/** The one on or below @line that @text names, else the one that begins @last_line; NULL: none. */
+/**
+ * The one on or below @line that @text names, of clauses on one probe that with its number; else the
+ * one that begins @last_line; NULL: none.
+ */
 static const struct point *find_point(struct messages *m, unsigned line, unsigned last_line,
 				      struct str text)
 {
 	const struct message_points *all = points_of(m);
-	const struct point *fallback = NULL;
-	bool unused = false;
+	const struct point *named = NULL, *at_line = NULL;
+	bool is_numbered = false;
 	for (size_t i = 0; all && i < all->list.n; i++) {
 		const struct point *p = &all->list.v[i];
-		if (p->line >= line && is_named(p, text, &unused))
-			return p;
-		if (!fallback && p->line >= line && p->line == last_line && p->first->bol &&
+		if (p->line < line)
+			continue;
+		if (is_named(p, text, &is_numbered) && (!named || is_numbered))
+			named = p;
+		if (is_numbered)
+			break;
+		if (!at_line && p->line == last_line && p->first->bol &&
 		    isalpha((unsigned char)p->text.p[0]))
-			fallback = p;
+			at_line = p;
 	}
-	return fallback;
+	return named ? named : at_line;
 }
 
 /** Of no file: what it was made from has none. */
@@ -251,6 +250,19 @@ static struct diag_place place_of(const struct linemap_entry *e, unsigned len)
 	return at;
 }
 
+/** 0.17 and 0.23 have an attach point begin with the blank before it, and 0.17 an if with the line. */
+static const struct linemap_entry *find_column(const struct linemap *map, unsigned line,
+					       unsigned col)
+{
+	const struct linemap_entry *e = linemap_find(map, line, col);
+	size_t at = e && e->line == line && col >= e->col ? e->at + (col - e->col) : map->text.n;
+	if (at < map->text.n && map->text.p[at] == ' ')
+		return linemap_find(map, line, col + 1);
+	const struct linemap_entry *first = vec_find(const struct linemap_entry, one, &map->entries,
+						     one->line == line && one->of->use.file);
+	return col == 1 && first ? first : e;
+}
+
 /** The place in a template that @msg means. */
 static struct diag_place find_place(struct messages *m, const struct message *msg, bool *is_ours)
 {
@@ -258,9 +270,9 @@ static struct diag_place find_place(struct messages *m, const struct message *ms
 	const struct point *p =
 	    msg->col ? NULL : find_point(m, msg->line, msg->last_line, msg->text);
 	const struct linemap_entry *e = p	   ? p->first
-					: msg->col ? linemap_find(m->map, msg->line, msg->col)
+					: msg->col ? find_column(m->map, msg->line, msg->col)
 						   : linemap_find_line(m->map, msg->line);
-	// What a statement was made of keeps its place; of a cast around it bpftrace speaks there, too.
+	// What a statement was made of keeps its place; bpftrace reports a cast around it there, too.
 	*is_ours = e && e->is_ours &&
 		   (e->is_words || str_contains(msg->text, STR(" being cast to type: ")));
 	return place_of(e, p ? p->len : len);
@@ -289,16 +301,10 @@ static bool is_first(struct messages *m, struct str key)
 	       map_add(&m->arena, &m->causes, str_copy(&m->arena, key));
 }
 
-/** The type of what bpftrace does not understand: said of what such an expression is part of. */
+/** The type of an expression that bpftrace does not understand: the error is a consequence. */
 static bool follows_from_another(struct str text)
 {
-	struct str none = STR("none");
-	for (size_t i = 0; i + none.n <= text.n; i++)
-		if (str_has_prefix(str_from_offset(text, i), none) && i > 0 &&
-		    strchr("'( ", text.p[i - 1]) &&
-		    (i + none.n == text.n || strchr("' )", text.p[i + none.n])))
-			return true;
-	return false;
+	return is_like(text, "*'none'*", "*(none *", "*(none)*", "* none *", "* none");
 }
 
 /**
@@ -321,10 +327,9 @@ static struct str unknown_name(struct str text)
 static struct str memberless(const struct diag_place *at, struct str text)
 {
 	struct str s = str_from_offset(at->source, at->col ? at->col - 1 : 0);
-	size_t n = 0;
-	while (n < s.n && (isalnum((unsigned char)s.p[n]) || memchr("$@_", s.p[n], 3)))
-		n++;
-	return str_has_prefix(text, STR("Can not access field ")) ? str_slice(s, 0, n) : STR("");
+	s = str_slice(s, 0, str_find(s, '-')); // of "->"
+	return str_has_prefix(text, STR("Can not access field ")) ? str_take_until(&s, '.')
+								  : STR("");
 }
 
 /** Was an error of the same cause reported before? */
@@ -332,40 +337,25 @@ static bool is_known(struct messages *m, const struct diag_place *at, struct str
 {
 	bool is_new =
 	    is_first(m, at->file.n ? cause(m, "error", STR(""), at) : cause(m, "text", text, NULL));
-	struct str name = unknown_name(text), whole = memberless(at, text);
+	struct str name = unknown_name(text);
+	if (!name.n)
+		name = memberless(at, text);
 	if (name.n)
 		is_new &= is_first(m, cause(m, "name", name, NULL));
-	if (whole.n)
-		is_new &= is_first(m, cause(m, "member of", whole, NULL));
 	return !is_new;
 }
 
 /** "tracepoint not found: a:b", and 0.27's "No matches for tracepoint a:b." */
 static struct str missing_tracepoint(struct str text)
 {
-	bool is_it = str_take(&text, STR("tracepoint not found: ")) ||
-		     str_take(&text, STR("tracepoints not found: ")) ||
-		     str_take(&text, STR("No matches for tracepoint "));
-	return is_it ? trim_word(text) : STR("");
+	bool is_it = is_like(text, "tracepoint* not found: *", "No matches for tracepoint *");
+	return trim_word(is_it ? str_last(text, ' ') : STR(""));
 }
 
 static bool lacks_tracefs(struct str text)
 {
-	bool is_it = missing_tracepoint(text).n || str_contains(text, STR("available_events"));
-	return is_it && !tracefs_is_mounted();
-}
-
-/** The variable or map of that name without its $ or @; empty: there is none. */
-static struct str find_name(const struct messages *m, struct str name)
-{
-	for (size_t i = 0; m->map && i < m->map->entries.n; i++) {
-		const struct linemap_entry *e = &m->map->entries.v[i];
-		struct str text = str_slice(m->map->text, e->at, e->n);
-		if ((str_has_prefix(text, STR("$")) || str_has_prefix(text, STR("@"))) &&
-		    str_eq(str_from_offset(text, 1), name))
-			return text;
-	}
-	return STR("");
+	return (missing_tracepoint(text).n || str_contains(text, STR("available_events"))) &&
+	       !tracefs_is_mounted();
 }
 
 /** "Unknown function: foo" and "Unknown identifier: 'foo'" */
@@ -373,21 +363,17 @@ static void note_spelling(struct messages *m, struct str text)
 {
 	bool is_it = is_like(text, "Unknown function*", "Unknown identifier*");
 	struct str name = is_it ? unknown_name(text) : STR("");
-	struct str named = name.n ? find_name(m, name) : STR("");
-	const char *near = name.n && !named.n ? vocabulary_nearest(name) : NULL;
-	if (named.n)
-		diag_note(m->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(named));
-	else if (near && !str_eqz(name, near)) // a version that is too old has another vocabulary
+	const char *near = name.n ? vocabulary_nearest(name) : NULL;
+	if (near && !str_eqz(name, near)) // a version that is too old has another vocabulary
 		diag_note(m->diag, NULL, "did you mean %s?", near);
 }
 
 static const char lost_counts[] =
     "the counts of one CPU are lost: another CPU created the same map key at that moment";
 
-/** What a map holds is not all that happened: of that nobody wants to be spared. */
+/** Always reported. The last: 0.17 closed a descriptor that was a probe's, which then saw nothing. */
 static bool is_loss(struct str text)
 {
-	// The last: 0.17 has closed a descriptor of its own that was a probe's, which then saw nothing.
 	return is_like(text, "Map full*", lost_counts, "failed to close perf event FDs*");
 }
 
@@ -395,8 +381,6 @@ static void report_error(struct messages *m, const struct diag_place *at, struct
 {
 	m->n_errors++;
 	m->has_loss |= is_loss(text);
-	if (str_eqz(text, "stoull")) // 0.17: the function of C++ that failed
-		text = STR("not a number");
 	if (!lacks_tracefs(text)) {
 		diag_error(m->diag, at, "bpftrace: " STR_FMT, STR_ARG(text));
 		note_spelling(m, text);
@@ -410,8 +394,8 @@ static void report_error(struct messages *m, const struct diag_place *at, struct
 	}
 }
 
-static void hold(struct messages *m, struct message_held *h, const struct diag_place *at,
-		 struct str text)
+static void hold_message(struct messages *m, struct message_held *h, const struct diag_place *at,
+			 struct str text)
 {
 	*h = (struct message_held){.text = str_copy(&m->arena, text), .at = *at};
 }
@@ -423,12 +407,10 @@ static bool is_repeated(struct messages *m, const struct diag_place *at, struct 
 		return false;
 	struct str key = cause(m, "text", text, at);
 	struct message_held *held = map_get(&m->repeated, key);
-	if (held) {
-		held->n++;
-		return true;
-	}
+	if (held)
+		return ++held->n;
 	held = arena_new(&m->arena, struct message_held);
-	hold(m, held, at, text);
+	hold_message(m, held, at, text);
 	map_put(&m->arena, &m->repeated, str_copy(&m->arena, key), held);
 	return false;
 }
@@ -454,12 +436,12 @@ void messages_end(struct messages *m)
 	}
 }
 
-static void take_error(struct messages *m, const struct diag_place *at, struct str text)
+static void handle_error(struct messages *m, const struct diag_place *at, struct str text)
 {
 	m->last_hidden = true;
 	if (follows_from_another(text)) {
 		if (!m->follow_up.text.n)
-			hold(m, &m->follow_up, at, text);
+			hold_message(m, &m->follow_up, at, text);
 	} else if (!is_known(m, at, text)) {
 		report_error(m, at, text);
 		m->last_hidden = false;
@@ -467,14 +449,14 @@ static void take_error(struct messages *m, const struct diag_place *at, struct s
 }
 
 /**
- * Warnings that leave nothing to do: bpftrace 0.27 says the first of its own address spaces and the
- * second of delete() as a statement, which is what older versions have. @is_ours is that of a cast
- * that we put in so that all versions read the same: not the template's business.
+ * Drops warnings without a remedy: about 0.27's own address spaces, about delete() as a statement, which
+ * older versions want, about a cast that other versions need, and (@is_ours) about a generated one.
  */
-static void take_warning(struct messages *m, const struct diag_place *at, struct str text,
-			 bool is_ours)
+static void handle_warning(struct messages *m, const struct diag_place *at, struct str text,
+			   bool is_ours)
 {
-	bool is_idle = is_ours || is_like(text, "Addrspace mismatch", "Return value discarded.");
+	bool is_idle = is_ours || is_like(text, "Addrspace mismatch", "Return value discarded.",
+					  "Unnecessary cast: *");
 	if (str_eqz(text, "File exists")) // of BPF_NOEXIST: 0.20 to 0.23 only have the error number
 		text = str_from(lost_counts);
 	m->has_loss |= is_loss(text);
@@ -482,34 +464,31 @@ static void take_warning(struct messages *m, const struct diag_place *at, struct
 	bool is_known = at->file.n && map_get(&m->causes, cause(m, "error", STR(""), at));
 	m->last_hidden = is_hidden || is_known || is_repeated(m, at, text);
 	if (!m->withheld.text.n && is_hidden)
-		hold(m, &m->withheld, at, text);
+		hold_message(m, &m->withheld, at, text);
 	if (!m->last_hidden)
 		warn(m, at, text, 0);
 }
 
-static bool take_placed(struct messages *m, struct str line)
+static bool handle_placed(struct messages *m, struct str line)
 {
-	static const struct diag_place nowhere;
 	struct message msg;
 	bool is_ours;
-	if (!m->map || !parse(m, line, &msg))
+	if (!m->map || !parse_message(m, line, &msg))
 		return false;
-	m->skip_excerpt = msg.col ? 2 : msg.is_own ? 0 : msg.last_line + 1 - msg.line;
-	m->excerpt = msg.is_own && !msg.col ? m->program : STR("");
-	for (unsigned i = 1; i < msg.line && m->excerpt.n; i++)
-		str_take_line(&m->excerpt);
+	m->skip_excerpt = msg.col ? 2 : msg.is_program ? 0 : msg.last_line + 1 - msg.line;
+	if (!msg.text.n && !msg.is_error) {
+		m->skip_excerpt = 6; // strcontains()'s up to 0.23: the verifier has the last word
+		return true;
+	}
 	bool is_origin = str_eqz(msg.text, "expanded from");
-	if (!msg.is_own) {
-		if (!is_origin) {
-			hold(m, &m->inner, &nowhere, msg.text);
-			m->inner_is_error = msg.is_error;
-		}
+	if (!msg.is_program) {
+		if (!is_origin)
+			hold_message(m, &m->inner, &(struct diag_place){0}, msg.text);
 		return true;
 	}
 	struct diag_place at = find_place(m, &msg, &is_ours);
 	if (is_origin && m->inner.text.n) {
 		msg.text = m->inner.text;
-		msg.is_error = m->inner_is_error;
 		is_origin = false;
 	}
 	m->inner.text = STR("");
@@ -517,16 +496,14 @@ static bool take_placed(struct messages *m, struct str line)
 	bool is_operand = is_like(msg.text, "left (*", "right (*");
 	// The place where the variable was declared.
 	bool is_earlier = is_like(msg.text, "This is the *", "Initial declaration");
-	if (is_origin && !m->last_hidden && at.file.n)
-		diag_note(m->diag, &at, "expanded from here");
-	else if (is_earlier && !m->last_hidden)
+	if (is_earlier && !m->last_hidden)
 		diag_note(m->diag, &at, "bpftrace: " STR_FMT, STR_ARG(msg.text));
 	else if (is_origin || is_operand || is_earlier)
 		return true;
 	else if (msg.is_error)
-		take_error(m, &at, msg.text);
+		handle_error(m, &at, msg.text);
 	else
-		take_warning(m, &at, msg.text, is_ours);
+		handle_warning(m, &at, msg.text, is_ours);
 	return true;
 }
 
@@ -541,7 +518,6 @@ static void pass_on(struct messages *m, struct str line)
 		return;
 	m->n_errors += str_has_prefix(line, STR("ERROR: "));
 	m->passed_on |= !is_warning;
-	m->skip_excerpt = 0;
 	struct strbuf b = {0};
 	strbuf_add_printable(&b, line);
 	strbuf_addc(&b, '\n');
@@ -550,101 +526,27 @@ static void pass_on(struct messages *m, struct str line)
 	strbuf_fini(&b);
 }
 
-/** Without advice about bpftrace's own options, and LLVM's name and type of the function. */
-static struct str essence(struct str text)
-{
-	static const char *const tails[] = {" (try -v)", " Use -v for full kernel error log."};
-	size_t end = str_find(text, ')');
-	if (str_has_prefix(text, STR("in function ")))
-		text = str_trim(str_from_offset(text, end + 2));
-	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails); i++)
-		if (str_has_suffix(text, str_from(tails[i])))
-			text.n -= strlen(tails[i]);
-	return text;
-}
-
-/** Adds "3, " of each place where the clause of @p stands in a template; how many these are. */
-static size_t add_lines(const struct messages *m, const struct point *p,
-			const struct src_file *file, struct strbuf *ret)
-{
-	struct src_loc at = p->clause->of->use;
-	size_t n = 0;
-	for (size_t k = 0; at.file && k <= m->map->n_joins; k++) {
-		const struct src_join *join = k ? &m->map->joins[k - 1] : NULL;
-		if (join && (join->into.file != at.file || join->into.off != at.off))
-			continue;
-		struct src_loc from = join ? join->from : at;
-		if (!from.file)
-			continue;
-		if (from.file != file)
-			strbuf_addf(ret, STR_FMT ":", STR_ARG(from.file->name));
-		strbuf_addf(ret, "%u, ", src_line(from));
-		n++;
-	}
-	return n;
-}
-
-/**
- * A program that the kernel refuses to load. Clauses on one probe may be one program, and 0.17 does
- * not number them: then all are named.
- */
-static bool take_rejected(struct messages *m, struct str line)
-{
-	const struct message_points *all = points_of(m);
-	const struct point *first = NULL;
-	bool is_numbered = false;
-	struct strbuf lines = {0};
-	if (!all || !str_take(&line, STR("ERROR: ")) ||
-	    !is_like(line, "Error loading *", "Could not load *"))
-		return false;
-	for (size_t i = 0; i < all->list.n && !is_numbered; i++) {
-		const struct point *p = &all->list.v[i];
-		if (p->number && is_named(p, line, &is_numbered) && (!first || is_numbered))
-			first = p;
-	}
-	struct diag_place at = place_of(first ? first->first : NULL, first ? first->len : 0);
-	if (!at.file.n)
-		return false;
-	size_t n = 0;
-	bool unused = false;
-	for (size_t i = 0; i < all->list.n; i++) {
-		const struct point *p = &all->list.v[i];
-		if (is_numbered ? p == first : p->number && is_named(p, line, &unused))
-			n += add_lines(m, p, first->clause->of->use.file, &lines);
-	}
-	take_error(m, &at, essence(line));
-	if (n > 1 && !m->last_hidden)
-		diag_note(m->diag, NULL,
-			  "the kernel rejects one of the clauses of this probe, which are at "
-			  "lines %.*s",
-			  (int)lines.n - 2, lines.p);
-	strbuf_fini(&lines);
-	return true;
-}
-
 /** An error or warning without a place that names an attach point; LLVM's name a function. */
-static bool take_unplaced(struct messages *m, struct str line)
+static bool handle_unplaced(struct messages *m, struct str line)
 {
 	bool is_error =
 	    str_take(&line, STR("ERROR: ")) || str_take(&line, STR("error: <unknown>:0:0: "));
 	bool is_warning = !is_error && str_take(&line, STR("WARNING: "));
 	const struct point *p = find_point(m, 1, 0, line);
 	struct diag_place at = place_of(p ? p->first : NULL, p ? p->len : 0);
-	if (is_error && at.file.n)
-		take_error(m, &at, essence(line));
+	if (is_error && (at.file.n || lacks_tracefs(line)))
+		handle_error(m, &at, line);
 	else if (is_warning && at.file.n)
-		take_warning(m, &at, line, false);
-	else if (is_error && lacks_tracefs(line))
-		report_error(m, &at, line);
+		handle_warning(m, &at, line, false);
 	else
 		return false;
 	return true;
 }
 
 /**
- * What clang says of a definition of the program. Newer bpftraces try several times, each time with
- * more of the kernel's types, and may succeed in the end: so nothing is reported until it is known
- * that this was the last attempt. What has been said before begins the next one.
+ * A message of clang about a definition of the program. Newer bpftraces try several times, each time with
+ * more of the kernel's types, and may succeed in the end: so nothing is reported before the last attempt
+ * has failed. A repeated message begins the next attempt.
  */
 static bool hold_definition_message(struct messages *m, struct str line)
 {
@@ -659,9 +561,8 @@ static bool hold_definition_message(struct messages *m, struct str line)
 
 /**
  * The line of @program (from 1) that is @line of "definitions.h", as bpftrace calls the C part of a
- * program; 0 when there is none. It hands the definitions and # lines to clang as one text of their own:
- * each definition as it stands, one below the other, everything between them omitted, and one line of
- * its own first.
+ * program; 0: there is none. It passes the definitions and # lines to clang as one text: each definition
+ * unchanged, one after the other, without anything between them, after one line of its own.
  */
 static unsigned find_definition_line(struct str program, unsigned line)
 {
@@ -670,16 +571,16 @@ static unsigned find_definition_line(struct str program, unsigned line)
 	int depth = 0;
 	while (program.n) {
 		struct str text = str_trim(str_take_line(&program));
-		number++;
 		bool is_macro = str_has_prefix(text, STR("#"));
-		if (depth == 0 && !is_macro &&
-		    !is_like(text, "struct *", "struct\t*", "struct{*", "union *", "union\t*",
-			     "union{*", "enum *", "enum\t*", "enum{*"))
-			continue;
-		if (++at == line)
+		bool is_part = depth > 0 || is_macro ||
+			       is_like(text, "struct *", "struct\t*", "struct{*", "union *",
+				       "union\t*", "union{*", "enum *", "enum\t*", "enum{*");
+		number++;
+		at += is_part;
+		if (is_part && at == line)
 			return number;
 		// Strings do not occur in definitions.
-		for (size_t i = 0; !is_macro && i < text.n; i++)
+		for (size_t i = 0; is_part && !is_macro && i < text.n; i++)
 			depth += (text.p[i] == '{') - (text.p[i] == '}');
 		if (depth < 0)
 			depth = 0;
@@ -690,20 +591,18 @@ static unsigned find_definition_line(struct str program, unsigned line)
 /** "definitions.h:5:2: error: text" */
 static void report_definition_message(struct messages *m, struct str line)
 {
-	struct str rest = line;
+	struct str rest = str_from_offset(line, str_find(line, ':') + 1);
 	struct message msg = {.end = 0};
-	unsigned l = 0;
-	bool placed = str_take(&rest, STR("definitions.h:")) && take_number(&rest, &l) &&
-		      str_take(&rest, STR(":")) && take_number(&rest, &msg.col) &&
-		      str_take(&rest, STR(": "));
-	str_take(&rest, STR("fatal "));
-	bool is_error = placed && str_take(&rest, STR("error: ")), is_ours;
 	struct diag_place at = {0};
+	unsigned l;
+	bool is_ours, is_placed = read_number(&rest, &l) && str_take(&rest, STR(":")) &&
+				  read_number(&rest, &msg.col) && str_take(&rest, STR(": "));
+	str_take(&rest, STR("fatal "));
 	msg.line = find_definition_line(m->program, l);
-	if (is_error && msg.line && m->map)
+	if (is_placed && str_take(&rest, STR("error: ")) && msg.line && m->map)
 		at = find_place(m, &msg, &is_ours);
 	if (at.file.n)
-		take_error(m, &at, rest);
+		handle_error(m, &at, rest);
 	else
 		pass_on(m, line);
 }
@@ -716,52 +615,32 @@ static void report_definition_messages(struct messages *m)
 	strbuf_clear(&m->c_errors);
 }
 
-/** bpftrace shows the line and a row of ~ below it; we have shown the template's. */
-static bool is_own_excerpt(struct messages *m, struct str line)
+static bool is_of_program(struct str program, struct str line)
 {
-	struct str next = str_slice(m->excerpt, 0, str_find(m->excerpt, '\n'));
-	bool is_next = m->excerpt.n && str_eq(line, next);
-	m->excerpt = is_next ? str_from_offset(m->excerpt, next.n + 1) : (struct str){0};
-	if (is_next)
-		return true;
-	struct str row = str_trim(line);
-	size_t n = 0;
-	while (n < row.n && row.p[n] == '~')
-		n++;
-	bool is_row = n > 0 && n == row.n, is_excerpt = is_row || m->skip_excerpt > 0;
-	m->skip_excerpt -= m->skip_excerpt > 0;
-	if (is_row)
-		m->skip_excerpt = 0;
-	return is_excerpt;
-}
-
-/** 0.27's advice, behind the excerpt */
-static bool take_hint(struct messages *m, struct str line)
-{
-	if (!str_take(&line, STR("HINT: ")))
-		return false;
-	if (!m->last_hidden)
-		diag_note(m->diag, NULL, STR_FMT, STR_ARG(line));
-	return true;
+	while (program.n)
+		if (str_eq(str_take_line(&program), line))
+			return true;
+	return false;
 }
 
 /**
- * bcc, in 0.23 and older, complains several times of an operand that it cannot parse, of any probe of a
- * file: "Parse error:", the operands, a row of - with a ^. What reads such an argument is an error or
- * shown as `?` before bpftrace is started.
+ * bpftrace shows the line, 0.27 all lines of a place, and a row of ~ below it; we have shown the template's.
+ * bcc, in 0.23 and older, complains several times of an operand that it cannot parse, of any probe of
+ * a file: "Parse error:", the operands, a row. What reads such an argument is an error or shown as `?`
+ * before bpftrace is started.
  */
-static bool take_parse_error(struct messages *m, struct str line)
+static bool is_excerpt(struct messages *m, struct str line)
 {
-	if (str_eqz(line, "Parse error:")) {
-		m->parse_error_lines = 2;
-		return true;
-	}
-	bool is_row = line.n && line.p[0] == '-' && line.p[line.n - 1] == '^';
-	return m->parse_error_lines && (--m->parse_error_lines || is_row);
+	bool is_row = is_like(str_trim(line), "~*", "-*^"), is_bcc = str_eqz(line, "Parse error:");
+	if (is_like(line, "ERROR: *", "WARNING: *", "HINT: *"))
+		m->skip_excerpt = 0; // it has shown less
+	bool is_skipped = is_row || is_bcc || m->skip_excerpt || is_of_program(m->program, line);
+	m->skip_excerpt = is_bcc ? 1 : is_row || !m->skip_excerpt ? 0 : m->skip_excerpt - 1;
+	return is_skipped;
 }
 
 /**
- * Messages that tell of nothing wrong. Kernels from 5.11 on account BPF memory by cgroup, so the
+ * Messages about nothing wrong. Kernels from 5.11 on account BPF memory by cgroup, so the
  * limit that bpftrace may not raise is not used. And without tracefs no probe was made through
  * uprobe_events, so there is none to take out of it: bpftrace 0.17 and 0.23 try all the same.
  */
@@ -774,11 +653,11 @@ static bool is_noise(struct str line)
 		"WARNING: Total lost event count: *",
 		// Only kernel functions are meant, and one that cannot be traced is an error of its own.
 		"WARNING: Could not read functions from *",
-		// bind/apart.h knows that there is a whole instruction.
+		// bind/by_address.h knows that there is a whole instruction.
 		"WARNING: Could not determine instruction boundary for *",
 		// To keep the symbols of those that will have ended, which it does for names of files only.
 		"WARNING: Unable to get pids for *",
-		// 0.21 says so of every script, newer ones in other words of one that fails for want of them.
+		// 0.21 prints this for every script, newer ones another text where a script fails
 		"WARNING: Could not find kernel headers in * or /lib/modules/*"))
 		return true;
 	bool detach = is_like(line, "ERROR: failed to detach probe: u*",
@@ -788,49 +667,50 @@ static bool is_noise(struct str line)
 	       access("/sys/kernel/debug/tracing/uprobe_events", F_OK) != 0;
 }
 
-void messages_take(struct messages *m, struct str line)
+void messages_add(struct messages *m, struct str line)
 {
-	if (is_noise(line) || take_parse_error(m, line) || take_placed(m, line) ||
-	    is_own_excerpt(m, line) || hold_definition_message(m, line) || take_hint(m, line))
+	if (is_noise(line) || handle_placed(m, line) || is_excerpt(m, line) ||
+	    hold_definition_message(m, line))
 		return;
-	// Behind the messages of the last attempt, if that failed.
+	if (str_take(&line, STR("HINT: "))) { // 0.27's advice, after the excerpt
+		if (!m->last_hidden)
+			diag_note(m->diag, NULL, STR_FMT, STR_ARG(line));
+		return;
+	}
+	// After the messages of the last attempt, if that failed.
 	bool gives_up = is_like(line, "Clang parse error",
 				"ERROR: Include headers with missing type definitions*");
 	if (gives_up)
 		report_definition_messages(m);
-	// What it says behind other errors tells nothing that was not known.
+	// A message after other errors that adds nothing.
 	bool adds_nothing = gives_up || is_like(line, "", "ERROR: Loading BPF object(s) failed.",
 						"Use --unsafe to force attachment*");
-	if ((m->n_errors && adds_nothing) || take_rejected(m, line) || take_unplaced(m, line))
+	if ((m->n_errors && adds_nothing) || handle_unplaced(m, line))
 		return;
 	pass_on(m, line);
 }
 
-bool messages_take_data(struct messages *m, struct str line)
+bool messages_add_data(struct messages *m, struct str line)
 {
 	struct message msg;
-	if (parse(m, line, &msg) && msg.is_own) {
-		messages_take(m, line);
+	if (parse_message(m, line, &msg) && msg.is_program) {
+		messages_add(m, line);
 		m->skip_excerpt = 0;
-		m->data_excerpt = msg.col ? 2 : 0;
+		m->data_lines = msg.col ? 3 : 1;
 		m->wants_helper = true;
 		return true;
 	}
-	bool is_helper = m->wants_helper && str_has_prefix(line, STR("Additional Info - helper: "));
-	bool is_excerpt = !m->wants_helper && m->data_excerpt > 0;
-	m->data_excerpt -= is_excerpt;
-	if (m->wants_helper && !is_helper)
-		m->data_excerpt = 0;
+	if (m->wants_helper && !str_has_prefix(line, STR("Additional Info - helper: ")))
+		m->data_lines = 0;
 	m->wants_helper = false;
-	return is_helper || is_excerpt;
+	return m->data_lines && m->data_lines--;
 }
 
 void messages_explain_failure(struct messages *m, int status)
 {
+	if (!m->n_errors)
+		report_definition_messages(m); // 0.17 has nothing to add to some
 	if (m->passed_on || m->n_errors || m->diag->n_errors)
-		return;
-	report_definition_messages(m); // 0.17 has nothing to add to some
-	if (m->passed_on || m->n_errors)
 		return;
 	const struct message_held *held = m->follow_up.text.n ? &m->follow_up
 					  : m->inner.text.n   ? &m->inner

@@ -1,21 +1,20 @@
 /**
- * message - what bpftrace says is wrong: at its place in the template, and once for each cause.
+ * message - errors of bpftrace: at their place in the template, and once for each cause.
  *
  * bpftrace places an error in the program that it was given, which is generated. The line map
  * (text/program.h) leads back to the template. Three kinds need more:
  *
- * - Up to 0.23 an attach point's error has lines only, from the end of the clause before, and what
- *   fails when a probe is loaded or attached has no place at all: the attach point that the text
- *   names is meant.
+ * - Up to 0.23 an error about an attach point has only lines, from the end of the clause before, and a
+ * failure to load or attach a probe has no place at all: its place is the attach point that the text names.
  * - From 0.24 on many functions are written in bpftrace's own language. An error in one of them is
- *   placed in stdlib/base.bt, with an "expanded from" for each call that led there: the last one is
- *   in the program.
- * - An expression that bpftrace does not understand has the type "none" from then on, and all that
- *   it is part of is wrong as well. Such errors are reported only if no other was.
+ *   placed in stdlib/base.bt, with an "expanded from" for each call that led there: the one that is
+ *   in the program is its place.
+ * - An expression that bpftrace does not understand has the type "none" from then on, and all that contains
+ * it is wrong as well. Such errors are reported only if there are no others.
  *
- * An error at a place that already has one is not reported, nor is the second use of a name that is
- * not known. What the program runs into thousands of times, as a map that is full, is told once, and at
- * the end how often.
+ * An error at a place that already has one is not reported, nor is the second use of an unknown name. A
+ * warning that a running program repeats thousands of times, such as a full map, is reported once, and its
+ * number at the end.
  */
 #ifndef RUN_MESSAGE_H
 #define RUN_MESSAGE_H
@@ -51,15 +50,12 @@ struct messages {
 	bool is_running;   /**< all probes are attached: warnings are of what happens */
 	bool has_loss;	   /**< maps lack some of what happened */
 	bool wants_helper; /**< the next line of stdout is the second one of a message */
-	unsigned data_excerpt;	       /**< behind it, so many lines of the program */
+	unsigned data_lines;	       /**< so many lines of stdout are still part of it */
 	struct message_held follow_up; /**< the first that was caused by another */
 	struct message_held withheld;  /**< the first warning not shown */
 	struct message_held inner;     /**< the last in bpftrace's own script */
-	bool inner_is_error;
-	bool last_hidden;      /**< nor is its "expanded from" shown */
-	unsigned skip_excerpt; /**< lines of bpftrace's own excerpt that are still to be dropped */
-	unsigned parse_error_lines; /**< of bcc's, that are still to come */
-	struct str excerpt; /**< lines of the program that 0.27 shows for a place over several */
+	bool last_hidden;	/**< the last message was not reported: nor is what belongs to it */
+	unsigned skip_excerpt;	/**< lines of bpftrace's own excerpt that are still to be dropped */
 	struct strbuf c_errors; /**< clang's about the definitions, not yet reported: lines */
 };
 
@@ -68,14 +64,13 @@ void messages_init(struct messages *m, struct diag *d, const struct linemap *map
 		   const char *program_name);
 void messages_fini(struct messages *m);
 /** Takes a line of bpftrace's stderr, without its newline, that is a message. */
-void messages_take(struct messages *m, struct str line);
+void messages_add(struct messages *m, struct str line);
 /**
- * Takes a line of bpftrace's data if it is part of a message: bpftrace 0.20 to 0.23 say there what went
- * wrong as the program ran, at its place in the program, with the program's line and one with ~ behind
- * it.
+ * Consumes a line of bpftrace's data if it is part of a message: there bpftrace 0.20 to 0.23 report
+ * run-time errors, with the place in the program, the program's line, and a line with ~ below it.
  */
-bool messages_take_data(struct messages *m, struct str line);
-/** bpftrace has ended: says how often warnings came that were shown once. */
+bool messages_add_data(struct messages *m, struct str line);
+/** bpftrace has ended: reports how often warnings came that were shown once. */
 void messages_end(struct messages *m);
 /**
  * bpftrace has failed with @status: reports why, if that was not done yet. The reason may be

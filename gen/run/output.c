@@ -13,7 +13,7 @@
 struct output_turns {
 	struct output_begun begun;
 	bool is_part;	// the last line has no end
-	unsigned owner; // whose turn the last one was, 0: nobody's yet
+	unsigned owner; // who wrote last; 0: nobody
 	unsigned n_writers;
 };
 
@@ -35,7 +35,7 @@ static bool lock(const struct output_share *s, int command, short type)
 	return fcntl(s->lock, command, &whole) == 0;
 }
 
-bool output_take_turn(struct output *o, struct strbuf *first)
+bool output_begin_turn(struct output *o, struct strbuf *first)
 {
 	const struct output_share *s = o->share;
 	if (!s)
@@ -85,7 +85,7 @@ bool output_is_terminal(const char *path)
 	return is;
 }
 
-static bool begin(struct arena *a, struct diag *d, struct output *o)
+static bool begin_output(struct arena *a, struct diag *d, struct output *o)
 {
 	o->appends = o->begun->is_begun;
 	if (!o->path)
@@ -101,10 +101,10 @@ static bool begin(struct arena *a, struct diag *d, struct output *o)
 bool output_begin(struct arena *a, struct diag *d, struct output *o)
 {
 	if (!o->share)
-		return begin(a, d, o);
+		return begin_output(a, d, o);
 	// The first of those who share it empties the file.
 	lock(o->share, F_SETLKW, F_WRLCK);
-	bool good = begin(a, d, o);
+	bool good = begin_output(a, d, o);
 	o->share->turns->n_writers++;
 	lock(o->share, F_SETLK, F_UNLCK);
 	return good;
@@ -113,7 +113,7 @@ bool output_begin(struct arena *a, struct diag *d, struct output *o)
 ssize_t output_write(struct output *o, struct str data)
 {
 	size_t most = data.n < PIPE_BUF ? data.n : PIPE_BUF;
-	// Whole lines, if it has one: who is killed behind it has written no half of one.
+	// Whole lines, if there is one: if we are killed now, no half of one was written.
 	const char *end = memrchr(data.p, '\n', most);
 	ssize_t n = write(o->fd, data.p, end ? (size_t)(end + 1 - data.p) : most);
 	for (ssize_t i = 0; i < n; i++)
@@ -122,48 +122,13 @@ ssize_t output_write(struct output *o, struct str data)
 	return n < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : n;
 }
 
-bool output_is_rewritable(const struct output *o)
-{
-	struct stat st;
-	return o->path && !o->file.is_descriptor && !o->share && !o->appends &&
-	       fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-bool output_write_whole(struct output *o, struct str data, struct str tail)
-{
-	if (!data.n && str_eq(tail, strbuf_str(&o->tail)))
-		return true;
-	// A file that is appended to ignores the place.
-	int flags = fcntl(o->fd, F_GETFL);
-	if (flags & O_APPEND)
-		fcntl(o->fd, F_SETFL, flags & ~O_APPEND);
-	struct strbuf all = {0};
-	strbuf_adds(&all, data);
-	strbuf_adds(&all, tail);
-	bool good = lseek(o->fd, o->end, SEEK_SET) >= 0 && file_write_all(o->fd, strbuf_str(&all));
-	int err = errno;
-	strbuf_fini(&all);
-	if (good) {
-		o->end += (off_t)data.n;
-		strbuf_clear(&o->tail);
-		strbuf_adds(&o->tail, tail);
-	} else { // where the tail was there is room for it
-		if (lseek(o->fd, o->end, SEEK_SET) >= 0)
-			file_write_all(o->fd, strbuf_str(&o->tail));
-		if (ftruncate(o->fd, o->end + (off_t)o->tail.n) != 0)
-			good = false;
-	}
-	errno = err;
-	return good;
-}
-
 void output_cut_part(struct output *o)
 {
 	struct stat st;
 	bool is_shared = o->share && o->share->turns->n_writers > 1;
 	if (o->part && !is_shared && fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    st.st_size >= o->part &&
-	    lseek(o->fd, 0, SEEK_CUR) == st.st_size && // nobody else writes there
+	    lseek(o->fd, 0, SEEK_CUR) == st.st_size && // no other process writes there
 	    ftruncate(o->fd, st.st_size - o->part) == 0)
 		o->part = 0;
 }
@@ -171,6 +136,5 @@ void output_cut_part(struct output *o)
 bool output_close(struct output *o)
 {
 	o->fd = -1;
-	strbuf_fini(&o->tail);
 	return !o->path || outfile_close(&o->file);
 }

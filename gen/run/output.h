@@ -1,12 +1,12 @@
 /**
  * output - where the data of a run go.
  *
- * A file is tried when the run starts and touched only when the probes are attached: a run that
- * fails leaves it as it was. Writing never blocks for longer than the caller has polled for, so
- * that ^C is heard while a reader does not read.
+ * A file is tried when the run starts and touched only when the probes are attached: a run that fails
+ * leaves it as it was. A write never blocks for longer than the caller has polled for, so that ^C works
+ * while a reader does not read.
  *
- * Several processes may share one output: they take turns, each writes whole lines in its turn, and says
- * whose they are by a heading where the lines before were another's.
+ * Several processes may share one output: they take turns, each writes whole lines in its turn, after a
+ * heading with its name if the lines before are another's.
  */
 #ifndef RUN_OUTPUT_H
 #define RUN_OUTPUT_H
@@ -40,11 +40,9 @@ struct output {
 	int fd;		     /**< -1: the file is not made yet */
 	struct outfile file; /**< of path */
 	struct output_begun *begun;
-	bool appends;	    /**< what is in the file stays */
-	off_t part;	    /**< bytes written since the last end of a line */
-	off_t end;	    /**< of what output_write_whole() wrote, without the tail */
-	struct strbuf tail; /**< which is behind that */
-	const struct output_share *share; /**< or NULL: it is nobody else's */
+	bool appends;			  /**< what is in the file stays */
+	off_t part;			  /**< bytes written since the last end of a line */
+	const struct output_share *share; /**< or NULL: not shared */
 };
 
 /**
@@ -61,25 +59,18 @@ bool output_open(struct arena *a, struct diag *d, const char *path,
 		 const struct output_share *share, struct output_begun *begun, struct output *ret);
 /** Is @path (NULL for stdout) a terminal? */
 bool output_is_terminal(const char *path);
-/** The file is wanted now: empties or makes it, or goes on after what the run has written there. */
+/** Opens the file for data: empties or creates it, or appends to what the run has written there. */
 bool output_begin(struct arena *a, struct diag *d, struct output *o);
 /**
- * Writes the first bytes of @data, at most as many as a pipe takes whole when poll() has said
- * POLLOUT. Returns their number, 0 for "not now", -1 with errno.
+ * Writes the first bytes of @data, at most as many as a pipe accepts whole after POLLOUT. Returns their
+ * number, 0 for "not now", -1 with errno.
  */
 ssize_t output_write(struct output *o, struct str data);
-/** A file of -o that is ours alone, in which bytes can be overwritten. */
-bool output_is_rewritable(const struct output *o);
-/**
- * Writes all of @data, which ends a line, and behind it @tail, which the next call overwrites: whatever ends
- * us, the file is whole. False with errno, as on a full disk: it ends where it did before, with its tail.
- */
-bool output_write_whole(struct output *o, struct str data, struct str tail);
 /**
  * Before output_write(): false while another has its turn. What is to be written first, a heading, is
  * added to @first. After the last of it, which should end a line, output_end_turn().
  */
-bool output_take_turn(struct output *o, struct strbuf *first);
+bool output_begin_turn(struct output *o, struct strbuf *first);
 void output_end_turn(struct output *o);
 /** What is to follow will not come: takes the start of a line off the end of a file. */
 void output_cut_part(struct output *o);

@@ -1,8 +1,8 @@
 /**
  * ready - when all probes are attached, and the report of it: a line, a file, a descriptor.
  *
- * bpftrace sets up, runs BEGIN, attaches, says so (relay.h), and only then waits for events with
- * epoll_wait and prints any: that system call of its main thread tells that it has nothing to do.
+ * bpftrace sets up, runs BEGIN, attaches, reports it (relay.h), and only then waits for events with
+ * epoll_wait and prints any: when its main thread is in that system call, it has nothing left to do.
  */
 #ifndef RUN_READY_H
 #define RUN_READY_H

@@ -31,7 +31,7 @@ static bool is_probes_line(struct str line, struct str verb, unsigned *n_probes)
 	return true;
 }
 
-/** What is behind it may be parts of a string that the traced program has: nothing here reads it. */
+/** The rest may be parts of a string of the traced program: nothing here interprets it. */
 static bool is_all_data(const struct relay *r)
 {
 	return !r->stdout_has_messages || (r->attached && r->seen_attaching);
@@ -46,7 +46,7 @@ static bool may_be_message(const struct relay *r, struct str part)
 }
 
 /** A whole line of what comes before all is attached: BEGIN prints, too. */
-static void take_out_line(struct relay *r, struct str line)
+static void handle_out_line(struct relay *r, struct str line)
 {
 	struct str bare = line;
 	if (str_has_suffix(bare, STR("\n")))
@@ -72,7 +72,7 @@ void relay_stdout(struct relay *r, struct str bytes)
 		if (!whole)
 			return;
 		if (!r->out_mid_line)
-			take_out_line(r, strbuf_str(&r->out_line));
+			handle_out_line(r, strbuf_str(&r->out_line));
 		r->out_mid_line = false;
 		strbuf_clear(&r->out_line);
 	}
@@ -89,7 +89,7 @@ void relay_stdout_idle(struct relay *r)
 	r->out_mid_line = !is_all_data(r);
 }
 
-static void take_err_line(struct relay *r, struct str line)
+static void handle_err_line(struct relay *r, struct str line)
 {
 	uint64_t n;
 	if (str_eqz(line, READY_ATTACHED) || is_probes_line(line, STR("Attached "), &r->n_probes)) {
@@ -107,7 +107,7 @@ static void take_err_line(struct relay *r, struct str line)
 		r->lost += n;
 		return;
 	}
-	messages_take(&r->messages, line);
+	messages_add(&r->messages, line);
 }
 
 void relay_release(struct relay *r)
@@ -115,7 +115,7 @@ void relay_release(struct relay *r)
 	r->holds_messages = false;
 	struct str rest = strbuf_str(&r->held);
 	while (rest.n)
-		take_err_line(r, str_take_line(&rest));
+		handle_err_line(r, str_take_line(&rest));
 	strbuf_clear(&r->held);
 }
 
@@ -127,7 +127,7 @@ void relay_stderr(struct relay *r, struct str bytes)
 		if (nl == bytes.n && r->err_line.n < LONGEST_MESSAGE)
 			break;
 		bytes = str_from_offset(bytes, nl + 1);
-		take_err_line(r, strbuf_str(&r->err_line));
+		handle_err_line(r, strbuf_str(&r->err_line));
 		strbuf_clear(&r->err_line);
 	}
 }
@@ -135,9 +135,9 @@ void relay_stderr(struct relay *r, struct str bytes)
 void relay_end(struct relay *r)
 {
 	if (r->out_line.n)
-		take_out_line(r, strbuf_str(&r->out_line));
+		handle_out_line(r, strbuf_str(&r->out_line));
 	strbuf_clear(&r->out_line);
 	if (r->err_line.n)
-		take_err_line(r, strbuf_str(&r->err_line));
+		handle_err_line(r, strbuf_str(&r->err_line));
 	strbuf_clear(&r->err_line);
 }

@@ -1,8 +1,8 @@
 /**
- * relay - what bpftrace prints, sorted into data and messages.
+ * relay - the output of bpftrace, sorted into data and messages.
  *
- * bpftrace before 0.24 says "Attaching..." on stdout, and 0.23 also that it is attached: behind these all is
- * data (record/writer.h). Messages go to stderr (run/message.h).
+ * bpftrace before 0.24 prints "Attaching..." on stdout, and 0.23 also that it is attached: everything after
+ * these is data (record/writer.h). Messages go to stderr (run/message.h).
  */
 #ifndef RUN_RELAY_H
 #define RUN_RELAY_H
@@ -12,14 +12,14 @@
 struct relay {
 	struct messages messages; /**< what goes to stderr */
 	bool stdout_has_messages; /**< bpftrace before 0.24 */
-	bool seen_attaching;	  /**< it says so once, before any data */
+	bool seen_attaching;	  /**< "Attaching...", once, before any data */
 	struct strbuf out;	  /**< data ready to be written by the owner, who clears it */
 	struct strbuf out_line;	  /**< start of a line that may yet turn out to be a message */
 	struct strbuf err_line;
 	bool out_mid_line;	 /**< the start of the current data line has already gone */
 	bool attached;		 /**< bpftrace has reported that all probes are */
 	unsigned n_probes;	 /**< that bpftrace attaches, by its own count */
-	bool holds_messages;	 /**< what bpftrace says waits for relay_release() */
+	bool holds_messages;	 /**< messages of bpftrace wait for relay_release() */
 	struct strbuf held;	 /**< lines of stderr */
 	unsigned long long lost; /**< events that bpftrace 0.24 and newer reported as lost */
 };
@@ -31,9 +31,7 @@ void relay_fini(struct relay *r);
 void relay_release(struct relay *r);
 /** Takes bytes of bpftrace's stdout. */
 void relay_stdout(struct relay *r, struct str bytes);
-/**
- * Nothing more comes for now: a line without an end is data if it cannot become a message.
- */
+/** Nothing more comes for now: a line without an end is data if it cannot become a message. */
 void relay_stdout_idle(struct relay *r);
 /** Takes bytes of bpftrace's stderr. */
 void relay_stderr(struct relay *r, struct str bytes);

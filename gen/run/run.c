@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/progress.h"
+#include "kernel/hold.h"
 #include "kernel/kernelmap.h"
+#include "process/python.h"
 #include "run/run_priv.h"
 #include "run/start.h"
 
@@ -17,24 +19,34 @@
 #define COSTLY_LOOKS 3	      // in a row: a burst is no reason to end
 #define FIRST_FORK_LOOK_MS 50 // each after twice that time, up to the next
 #define LAST_FORK_LOOK_MS 1000
+#define FEW_PROBES 4 // with BEGIN and END: a third of a second to detach
+
+static void close_gate(struct runner *r)
+{
+	bool is_closed = kernelmap_set(r->gate, GATE_CLOSED);
+	close(r->gate);
+	r->gate = -1;
+	int map = r->cfg->under_way ? kernelmap_open(r->stop.pid, r->cfg->under_way) : -1;
+	if (map >= 0) {
+		r->n_under_way = kernelmap_count_keys(map);
+		close(map);
+	}
+	// Breakpoints that cost too much are not to stay longer than bpftrace has them. A few are detached at once: whoever
+	// looks at the program after btgen's end finds it as it was.
+	if (is_closed && r->ready && !r->is_too_costly && r->relay.n_probes > FEW_PROBES)
+		r->is_held = hold_attachments(r->stop.pid);
+}
 
 /** Nothing counts from here on. */
 void run_end_events(struct runner *r)
 {
 	if (!r->over_at && r->has_cost)
 		cost_read(&r->cost);
+	if (!r->over_at && r->ready && r->cfg->gate && r->gate < 0)
+		r->gate = kernelmap_open(r->stop.pid, r->cfg->gate);
 	r->over_at = r->over_at ? r->over_at : clock_ms();
-	if (r->gate < 0)
-		return;
-	kernelmap_set(r->gate, GATE_CLOSED);
-	close(r->gate);
-	r->gate = -1;
-	if (r->cfg->under_way) {
-		int map = kernelmap_open(r->stop.pid, r->cfg->under_way);
-		r->n_under_way = map < 0 ? 0 : kernelmap_count_keys(map);
-		if (map >= 0)
-			close(map);
-	}
+	if (r->gate >= 0)
+		close_gate(r);
 }
 
 static void interrupt(struct runner *r)
@@ -51,7 +63,7 @@ void run_want_kept(struct runner *r, struct str why)
 	}
 }
 
-void run_take_signal(struct runner *r)
+void run_handle_signal(struct runner *r)
 {
 	struct signalfd_siginfo info;
 	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
@@ -62,6 +74,8 @@ void run_take_signal(struct runner *r)
 		keep_report_missing();
 	} else if (info.ssi_signo == SIGCHLD) { // of bpftrace, or of a program that we started
 		stop_look_for_end(&r->stop);
+		if (r->cfg->child)
+			spawn_reap(r->cfg->child);
 	} else if (info.ssi_signo != SIGALRM || !r->stop.interrupts) { // the time is over only once
 		if (!r->stop.interrupts)
 			r->first_signal = (int)info.ssi_signo;
@@ -87,14 +101,6 @@ static void stop_timer(void)
 	sigaddset(&alarm, SIGALRM);
 	setitimer(ITIMER_REAL, &none, NULL);
 	sigtimedwait(&alarm, NULL, &now);
-}
-
-/** Says so when it takes long. */
-static void report_detaching(struct runner *r)
-{
-	if (stop_takes_long(&r->stop) && r->ready && !r->cfg->quiet)
-		fprintf(stderr, "btgen: detaching %u probe%s\n", r->relay.n_probes,
-			r->relay.n_probes == 1 ? "" : "s");
 }
 
 /** Each second: a trace that was above its ceiling all the time is ended. */
@@ -147,7 +153,7 @@ static int wait_time(const struct runner *r)
 }
 
 /** Reads what has come through @fd; -1 in *fd at its end. Returns whether there was anything. */
-static bool take_bytes(struct runner *r, int *fd, void (*take)(struct relay *, struct str))
+static bool read_bytes(struct runner *r, int *fd, void (*take)(struct relay *, struct str))
 {
 	char bytes[65536];
 	ssize_t n = read(*fd, bytes, sizeof(bytes));
@@ -174,7 +180,7 @@ static void watch_next_target(struct runner *r)
 }
 
 /** The target has exited. */
-static void take_target_end(struct runner *r)
+static void handle_target_end(struct runner *r)
 {
 	if (r->cfg->n_all) {
 		close(r->target_end);
@@ -221,15 +227,15 @@ static void relay_until_end(struct runner *r)
 				relay_stdout_idle(&r->relay);
 		} else {
 			if (fds[1].revents)
-				take_bytes(r, &r->err_pipe, relay_stderr);
+				read_bytes(r, &r->err_pipe, relay_stderr);
 			if (fds[0].revents)
-				take_bytes(r, &r->out_pipe, relay_stdout);
+				read_bytes(r, &r->out_pipe, relay_stdout);
 			if (fds[2].revents)
-				run_take_signal(r);
+				run_handle_signal(r);
 			if (fds[3].revents)
-				take_target_end(r);
+				handle_target_end(r);
 			if (fds[4].revents & POLLERR) { // | head
-				run_take_readers_end(r);
+				run_end_output(r);
 				run_give_up(r);
 			}
 		}
@@ -238,9 +244,9 @@ static void relay_until_end(struct runner *r)
 		if (!r->ready)
 			run_report_slow_start(r);
 		if (!r->ready)
-			progress_step("attaching", 0, 0);
+			progress_step("attaching");
 		else if (r->stop.is_begun)
-			progress_step("detaching", 0, 0);
+			progress_step("detaching");
 		run_flush_output(r, false);
 		stop_when_full(r);
 		run_look_at_cost(r);
@@ -249,7 +255,9 @@ static void relay_until_end(struct runner *r)
 			resident_step(r->cfg->resident);
 		stop_again_if_lost(&r->stop, had_output);
 		stop_when_idle(&r->stop);
-		report_detaching(r);
+		if (stop_takes_long(&r->stop) && r->ready && !r->is_held && !r->cfg->quiet)
+			fprintf(stderr, "btgen: detaching %u probe%s\n", r->relay.n_probes,
+				r->relay.n_probes == 1 ? "" : "s");
 	}
 	progress_clear();
 	relay_end(&r->relay);
@@ -257,16 +265,16 @@ static void relay_until_end(struct runner *r)
 }
 
 /** What the writer asks of a line that bpftrace prints itself. */
-static bool take_data_line(void *ctx, struct str line)
+static bool handle_data_line(void *ctx, struct str line)
 {
-	return messages_take_data(ctx, line);
+	return messages_add_data(ctx, line);
 }
 
 static void reap(struct runner *r)
 {
 	int status = 0;
 	for (stop_look_for_end(&r->stop); !r->stop.ended;
-	     run_take_signal(r)) { // one that has closed its streams may go on
+	     run_handle_signal(r)) { // one that has closed its streams may go on
 		struct pollfd fd = {.fd = r->signals, .events = POLLIN};
 		poll(&fd, 1, -1);
 	}
@@ -318,13 +326,13 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 	sigaddset(&set, SIGALRM);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGUSR1);
-	if (cfg->keep_ms) {
+	if (cfg->keep_ms)
 		r.keep = keep_new(cfg->keep_ms, cfg->keep_size);
-		r.slow = cfg->slow_ns ? slow_new(cfg->slow_ns) : NULL;
-	}
 	sigprocmask(SIG_BLOCK, &set, &old);
 	signal(SIGPIPE, SIG_IGN);
 	r.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (cfg->child)
+		spawn_reap(cfg->child); // what came before the signal was blocked
 
 	r.status = 1;
 	struct started started;
@@ -340,13 +348,14 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 		r.relay.messages.program = cfg->program;
 		r.relay.stdout_has_messages = cfg->bpftrace->version < BPFTRACE_SAYS_ATTACHED;
 		if (cfg->map && r.relay.stdout_has_messages)
-			writer_set_messages(cfg->writer, take_data_line, &r.relay.messages);
+			writer_set_messages(cfg->writer, handle_data_line, &r.relay.messages);
 		r.relay.holds_messages = true;
 		relay_until_end(&r);
 		reap(&r);
 		stop_fini(&r.stop);
 		run_finish(&r);
-		*end = (struct run_end){r.is_targets_end, r.ready,
+		bool was_cut = r.given_up || r.stop.interrupts >= ENOUGH_INTERRUPTS;
+		*end = (struct run_end){r.is_targets_end, r.ready, was_cut,
 					writer_result(cfg->writer).n_events, r.user};
 		relay_fini(&r.relay);
 		if (r.loss >= 0)
@@ -361,7 +370,6 @@ int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, s
 	if (cfg->n_all && r.target_end >= 0)
 		close(r.target_end);
 	keep_free(r.keep);
-	slow_free(r.slow);
 	stop_timer();
 	close(r.signals);
 	sigprocmask(SIG_SETMASK, &old, NULL);

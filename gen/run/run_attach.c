@@ -43,7 +43,7 @@ static bool open_gate(struct runner *r)
 {
 	struct timespec settling = {.tv_nsec = SETTLING_MS * 1000000};
 	bool good = true;
-	if (r->cfg->gate) {
+	if (r->cfg->gate && r->cfg->is_gate_shut) {
 		r->gate = kernelmap_open(r->stop.pid, r->cfg->gate);
 		good = r->gate >= 0;
 	}
@@ -65,7 +65,9 @@ static void open_cost(struct runner *r)
 {
 	if (!r->counts_cost)
 		return;
-	r->has_cost = cost_open(&r->cost, r->stop.pid, &r->cfg->cost_names);
+	// Of several processes the probes fire in others that run the same file, too.
+	int only = r->cfg->pass_pid && !r->cfg->has_family ? r->cfg->proc->pid : 0;
+	r->has_cost = cost_open(&r->cost, r->stop.pid, &r->cfg->cost_names, only);
 	if (!r->has_cost && !r->cfg->quiet)
 		ceiling_report_unknown(r->diag, &r->cfg->ceiling, r->cfg->is_estimate, errno);
 	r->cost_at = clock_ms();
@@ -105,7 +107,7 @@ void run_become_ready(struct runner *r)
 			   proc->pid, STR_ARG(proc_name(proc)));
 		run_give_up(r);
 	} else if (proc && !proc_is_same(proc)) {
-		return; // said at the end
+		return; // reported at the end
 	} else if (run_target_called_exec(r)) {
 		run_report_exec(r);
 		run_give_up(r);
@@ -124,7 +126,7 @@ void run_become_ready(struct runner *r)
 	}
 }
 
-/** Says so when bpftrace does not get to its events, whatever it waits for. */
+/** Reports when bpftrace does not get to its events, whatever it waits for. */
 void run_report_slow_start(struct runner *r)
 {
 	if (!r->started_at || clock_ms() - r->started_at < SLOW_START_MS)

@@ -9,14 +9,13 @@
 #include "run/ready.h"
 #include "run/run_priv.h"
 
-#define TURN_POLL_MS 2	// while another writes to the same output
-#define MAX_PIECE 65536 // so much at once to a file that is whole at any time
-#define STUCK_MS 2000	// when it has not been read for so long
-#define KEPT_MS 1000	// a bpftrace that always has something to read is not waited for
+#define TURN_POLL_MS 2 // while another writes to the same output
+#define STUCK_MS 2000  // when it has not been read for so long
+#define KEPT_MS 1000   // a bpftrace that always has something to read is not waited for
 
 /**
- * Of an output that nobody reads no end would come: after a second signal it is given up, with errno.
- * A reader may be slow, and *since is when it has not read for the first time.
+ * Has the reader of our output stopped reading? After a second signal such an output is given up, with
+ * errno. A reader may be slow; *@since is when it first did not read.
  */
 static bool is_stuck(const struct runner *r, unsigned long *since)
 {
@@ -46,7 +45,7 @@ static bool write_polled(struct runner *r, struct str data)
 			return false;
 		run_look_at_cost(r);
 		if (fds[1].revents)
-			run_take_signal(r);
+			run_handle_signal(r);
 		stop_when_idle(&r->stop);
 		ssize_t n = fds[0].revents ? output_write(&r->output, data) : 0;
 		if (n < 0 || (n == 0 && is_stuck(r, &stuck_since)))
@@ -66,10 +65,10 @@ static bool begin_turn(struct runner *r)
 {
 	struct strbuf heading = {0};
 	unsigned long stuck_since = 0;
-	while (!output_take_turn(&r->output, &heading)) {
+	while (!output_begin_turn(&r->output, &heading)) {
 		struct pollfd fd = {.fd = r->signals, .events = POLLIN};
 		if (poll(&fd, 1, TURN_POLL_MS) > 0)
-			run_take_signal(r);
+			run_handle_signal(r);
 		stop_when_idle(&r->stop);
 		if (is_stuck(r, &stuck_since))
 			return false;
@@ -80,7 +79,7 @@ static bool begin_turn(struct runner *r)
 }
 
 /** What the reader has not taken is not lost. */
-void run_take_readers_end(struct runner *r)
+void run_end_output(struct runner *r)
 {
 	if (r->is_unread)
 		return;
@@ -108,7 +107,7 @@ static void write_output(struct runner *r, struct str data)
 		if (errno != EPIPE)
 			run_report_unwritten(r);
 		else if (r->stop.interrupts < ENOUGH_INTERRUPTS)
-			run_take_readers_end(r);
+			run_end_output(r);
 		run_end_events(r);
 		output_cut_part(&r->output);
 		if (!r->stop.is_begun)
@@ -135,65 +134,18 @@ static int64_t worked_ns(pid_t bpftrace)
 	return own + clock_ns(CLOCK_MONOTONIC) / 10;
 }
 
-/** A file that is whole at any time: each piece is lines, with @tail behind it. */
-static void write_whole(struct runner *r, struct str data, struct str tail)
-{
-	while (!r->given_up) {
-		struct str piece = data;
-		const char *end = data.n > MAX_PIECE ? memrchr(data.p, '\n', MAX_PIECE) : NULL;
-		if (end) // else it is short, or a long line, which goes with all behind it
-			piece.n = (size_t)(end + 1 - data.p);
-		data = str_from_offset(data, piece.n);
-		if (!output_write_whole(&r->output, piece, tail)) {
-			r->given_up = true;
-			run_report_unwritten(r);
-			if (!r->stop.is_begun)
-				stop_now(&r->stop, SIGINT);
-		}
-		if (!data.n)
-			break;
-	}
-}
-
-/** @end: nothing more will come. */
-static void write_converted(struct runner *r, struct str lines, bool end)
-{
-	struct convert *c = r->cfg->convert;
-	struct strbuf converted = {0}, tail = {0};
-	bool is_last = end && r->ready;
-	if (!c) {
-		write_output(r, lines);
-		return;
-	}
-	convert_take(c, lines, &converted);
-	if (is_last)
-		r->is_unconverted |= !convert_end(c, &converted);
-	convert_tail(c, &tail);
-	bool is_whole = output_is_rewritable(&r->output);
-	if (is_last && !is_whole)
-		strbuf_adds(&converted, strbuf_str(&tail));
-	if (is_whole)
-		write_whole(r, strbuf_str(&converted), strbuf_str(&tail));
-	else
-		write_output(r, strbuf_str(&converted));
-	strbuf_fini(&tail);
-	strbuf_fini(&converted);
-}
-
-/** What was kept until @at, in ms, goes out; @end: nothing more will come. */
-static void write_kept(struct runner *r, const char *why, unsigned long at, bool end)
+/** What was kept until @at, in ms, goes out. */
+static void write_kept(struct runner *r, const char *why, unsigned long at)
 {
 	struct str shown = str_printable(r->arena, str_from(why));
 	bool is_begun = false;
 	uint64_t n = 0;
-	for (struct str piece; keep_take(r->keep, at, &piece, &n);) {
+	for (struct str piece; keep_next(r->keep, at, &piece, &n);) {
 		if (!is_begun)
-			write_converted(r, keep_heading(r->arena, r->heading, why), false);
+			write_output(r, keep_heading(r->arena, r->heading, why));
 		is_begun = true;
-		write_converted(r, piece, false);
+		write_output(r, piece);
 	}
-	if (end)
-		write_converted(r, STR(""), true);
 	if (!r->cfg->quiet)
 		fprintf(stderr,
 			"btgen: " STR_FMT ": lines written: %" PRIu64
@@ -205,24 +157,19 @@ static void write_kept(struct runner *r, const char *why, unsigned long at, bool
 static void write_data(struct runner *r, struct str lines, bool end)
 {
 	if (!r->keep) {
-		write_converted(r, lines, end);
+		write_output(r, lines);
 		return;
 	}
 	keep_add(r->keep, clock_ms(), lines);
-	struct str trigger =
-	    r->slow ? slow_take(r->slow, lines) : writer_take_trigger(r->cfg->writer, r->arena);
+	struct str trigger = writer_next_trigger(r->cfg->writer, r->arena);
 	if (trigger.n)
 		run_want_kept(r, trigger);
 	// What has happened until then is read first.
 	bool is_wanted = r->wanted_at && (run_is_idle(r) || clock_ms() - r->wanted_at > KEPT_MS);
-	if (end && r->slow && !slow_has_slices(r->slow))
-		diag_warning(r->diag, NULL,
-			     "--trigger latency: nothing was measured: no pair of probes, no "
-			     "#pragma track");
 	if (end)
-		write_kept(r, "end of the trace", r->over_at ? r->over_at : clock_ms(), r->ready);
+		write_kept(r, "end of the trace", r->over_at ? r->over_at : clock_ms());
 	else if (is_wanted && r->ready)
-		write_kept(r, r->wanted_by, r->wanted_at, false);
+		write_kept(r, r->wanted_by, r->wanted_at);
 }
 
 /** Writes what has come, records decoded and functions named; @end: nothing more will come. */
@@ -233,7 +180,7 @@ void run_flush_output(struct runner *r, bool end)
 	struct strbuf lines = {0};
 	if (r->stop.pid > 0 && r->relay.out.n)
 		writer_set_clock(r->cfg->writer, worked_ns(r->stop.pid));
-	writer_take(r->cfg->writer, strbuf_str(&r->relay.out), &lines);
+	writer_add(r->cfg->writer, strbuf_str(&r->relay.out), &lines);
 	if (end)
 		writer_end(r->cfg->writer, &lines);
 	else if (writer_is_holding(r->cfg->writer) && run_is_idle(r))
@@ -248,9 +195,7 @@ void run_begin_output(struct runner *r)
 	struct strbuf first = {0};
 	writer_begin(r->cfg->writer, &first);
 	r->heading = str_copy(r->arena, strbuf_str(&first));
-	if (r->slow)
-		slow_take(r->slow, r->heading);
 	if (!r->keep)
-		write_converted(r, r->heading, false);
+		write_output(r, r->heading);
 	strbuf_fini(&first);
 }

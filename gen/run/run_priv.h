@@ -19,7 +19,7 @@
 #include "run/stop.h"
 
 #define READY_POLL_MS 5	    // how often bpftrace is looked at until it is attached
-#define ENOUGH_INTERRUPTS 2 // by then what nobody reads is given up,
+#define ENOUGH_INTERRUPTS 2 // after the second, output that nobody reads is given up,
 #define COST_LOOK_MS 1000
 
 /** One run. */
@@ -35,8 +35,8 @@ struct runner {
 	size_t n_ended; // of cfg->all, in their order
 	struct output output;
 	bool ready;	      // the probes are attached
-	bool is_unconverted;  // an error has said so
-	bool given_up;	      // no more output: its reader has gone, or what an error has said
+	bool is_held;	      // what bpftrace closes is detached by btgen-detach, kernel/hold.h
+	bool given_up;	      // no more output: its reader has gone, or an error was reported
 	int first_signal;     // that we got
 	int loss;	      // its counter of lost events, or -1
 	int gate;	      // the map that lets events count, or -1
@@ -50,14 +50,13 @@ struct runner {
 	bool is_exact;		 // that is the kernel's
 	bool is_targets_end;	 // it is over because the target is
 	uid_t user;		 // of the target, which may become another one; -1: not known
-	uint64_t n_lost;	 // what the user was told of it all
+	uint64_t n_lost;	 // reported so far
 	unsigned long ready_at, over_at; // ms: the trace began, and its end; 0: not yet
-	unsigned long started_at;	 // ms: bpftrace was; 0: and that it takes long was said
-	struct keep *keep;		 // of --keep, or NULL
-	struct slow *slow;		 // says what wants it, or NULL
-	struct str heading;		 // what goes before what was kept
-	unsigned long wanted_at;	 // ms: what was kept is; 0: not now
-	const char *wanted_by;		 // for that reason
+	unsigned long started_at; // when bpftrace was started, in ms; 0: and the delay was reported
+	struct keep *keep;	  // of --keep, or NULL
+	struct str heading;	  // what goes before what was kept
+	unsigned long wanted_at;  // ms: what was kept is; 0: not now
+	const char *wanted_by;	  // for that reason
 	struct cost cost;
 	bool counts_cost, has_cost; // the kernel does; it is being looked at
 	unsigned long cost_at;	    // ms: the last look
@@ -73,7 +72,7 @@ struct runner {
 /** Nothing counts from here on. */
 void run_end_events(struct runner *r);
 void run_want_kept(struct runner *r, struct str why);
-void run_take_signal(struct runner *r);
+void run_handle_signal(struct runner *r);
 void run_give_up(struct runner *r);
 /** Each second: a trace that was above its ceiling all the time is ended. */
 void run_look_at_cost(struct runner *r);
@@ -81,7 +80,7 @@ void run_look_at_cost(struct runner *r);
 // --- run_output.c
 
 /** What the reader has not taken is not lost. */
-void run_take_readers_end(struct runner *r);
+void run_end_output(struct runner *r);
 /** What has just failed with errno. Returns the exit status. */
 int run_report_unwritten(struct runner *r);
 /** bpftrace waits for events, and what it had printed before is taken. */
@@ -97,7 +96,7 @@ void run_report_exec(struct runner *r);
 /** Also of one that has exited, until its parent has waited for it. */
 void run_look_at_user(struct runner *r);
 void run_become_ready(struct runner *r);
-/** Says so when bpftrace does not get to its events, whatever it waits for. */
+/** Reports when bpftrace does not get to its events, whatever it waits for. */
 void run_report_slow_start(struct runner *r);
 /** By bpftrace's own word; those to come may choose another, but will wait for events. */
 bool run_is_attached(const struct runner *r);
@@ -105,7 +104,7 @@ bool run_is_attached(const struct runner *r);
 // --- run_report.c
 
 void run_count_loss(struct runner *r);
-/** What remains to be said and done once bpftrace is gone. */
+/** Final reports and cleaning up once bpftrace is gone. */
 void run_finish(struct runner *r);
 
 /** All of several targets have. */

@@ -16,7 +16,7 @@ static void report_end_signal(struct runner *r)
 {
 	const char *name = strsignal(r->end_signal);
 	diag_error(r->diag, NULL, "bpftrace was killed by signal %d (%s)", r->end_signal, name);
-	if (r->stop.is_begun && r->ready)
+	if (r->stop.is_begun && r->ready && !r->is_held)
 		diag_note(r->diag, NULL,
 			  "it was detaching its probes: breakpoints may remain in the traced "
 			  "program; to remove them, trace it again and end with ^C");
@@ -134,15 +134,6 @@ static void report_full_maps(struct runner *r)
 	r->diag->quiet = was_quiet;
 }
 
-/** Into the output, if that is JSON. */
-static void write_account(struct runner *r)
-{
-	struct strbuf account = {0};
-	cost_write_json(&r->cost, &account);
-	writer_set_account(r->cfg->writer, str_copy(r->arena, strbuf_str(&account)));
-	strbuf_fini(&account);
-}
-
 /** How it has ended, and the status of that. */
 static void report_end(struct runner *r, bool is_gone)
 {
@@ -174,8 +165,6 @@ static void report_end(struct runner *r, bool is_gone)
 		r->status = r->diag->n_errors ? 1 : 0;
 	bool has_loss =
 	    cfg->has_skipped || r->n_lost || r->relay.messages.has_loss || has_full_maps(r);
-	if (r->is_unconverted && r->status == 0)
-		r->status = 1;
 	if (cfg->loss_fails && has_loss && r->status == 0)
 		r->status = RUN_LOST;
 	if (cfg->is_estimate && !r->has_cost && r->status == 0)
@@ -184,7 +173,7 @@ static void report_end(struct runner *r, bool is_gone)
 		r->status = RUN_TOO_COSTLY;
 }
 
-/** What remains to be said and done once bpftrace is gone. */
+/** Final reports and cleaning up once bpftrace is gone. */
 void run_finish(struct runner *r)
 {
 	const struct run_config *cfg = r->cfg;
@@ -201,8 +190,11 @@ void run_finish(struct runner *r)
 		writer_drop(cfg->writer);
 	if (r->has_cost && !r->over_at)
 		cost_read(&r->cost);
-	if (r->has_cost && cfg->has_account)
-		write_account(r);
+	if (r->has_cost && cfg->has_account) { // into the output, if that is JSON
+		struct strbuf account = {0};
+		cost_write_json(&r->cost, &account);
+		writer_set_account(cfg->writer, strbuf_take(&account, r->arena));
+	}
 	if (r->ready)
 		run_flush_output(r, true);
 	if (r->end_signal)

@@ -64,7 +64,7 @@ static char **make_argv(struct starting *s, const char *program)
 	return argv.v;
 }
 
-/** Does this bpftrace have to be told where this kernel has its types? */
+/** Must this bpftrace get the path of the kernel's types? */
 static bool must_name_types(unsigned version)
 {
 	enum { KERNEL_NUMBERS_TYPES = 5011 };
@@ -127,8 +127,7 @@ static void become_bpftrace(struct starting *s, char **argv, int out, int err, p
 {
 	// A process group of its own: ^C reaches bpftrace once, through us, and not twice.
 	setpgid(0, 0);
-	// Until there is a guard. A signal that bpftrace handles: KILL within a detach would leave
-	// breakpoints.
+	// Until there is a guard. A signal that bpftrace handles: KILL within a detach would leave breakpoints.
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(RUN_NOT_RUNNABLE);

@@ -15,10 +15,7 @@ struct started {
 	const char *program_name; /**< what it calls the program in messages */
 };
 
-/**
- * False, with an error, when there is nothing to start it with; that it cannot be run its exit
- * status tells.
- */
+/** False, with an error, if there is nothing to start it with; the exit status shows whether it could be run. */
 bool start_bpftrace(struct arena *a, struct diag *d, const struct run_config *cfg,
 		    struct started *ret);
 

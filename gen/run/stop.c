@@ -27,11 +27,11 @@ void stop_signals(sigset_t *ret)
 	sigaddset(ret, SIGTERM);
 	sigaddset(ret, SIGQUIT);
 	sigaddset(ret, SIGUSR2); // it would end us without the maps
-	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) // nohup: goes on
+	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN) // nohup: go on
 		sigaddset(ret, SIGHUP);
 }
 
-static void begin(struct stop *s)
+static void begin_stop(struct stop *s)
 {
 	if (!s->is_begun)
 		s->begun_at = clock_ms();
@@ -43,7 +43,7 @@ void stop_now(struct stop *s, int sig)
 	if (s->pid > 0)
 		kill(s->pid, sig);
 	s->sent |= 1u << sig;
-	begin(s);
+	begin_stop(s);
 	s->idle_looks = 0;
 	s->looked_at = clock_ms();
 }
@@ -83,8 +83,7 @@ void stop_interrupt(struct stop *s, bool is_running)
 	s->interrupts++;
 	if (s->ended || s->pid <= 0)
 		return;
-	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its
-	// maps.
+	// SIGINT makes bpftrace detach (a tenth of a second for each probe), run END and print its maps.
 	if (s->interrupts == 1 && is_running) {
 		s->at = clock_ms() + 1;
 		return;
@@ -106,8 +105,8 @@ void stop_interrupt(struct stop *s, bool is_running)
 
 void stop_after_target(struct stop *s, bool has_pid)
 {
-	if (has_pid) // 0.27 may miss it, and is told when it does not end
-		begin(s);
+	if (has_pid) // 0.27 may miss that it ended, and is signalled when it does not stop
+		begin_stop(s);
 	s->looked_at = clock_ms();
 	s->at = has_pid ? 0 : clock_ms() + LAST_EVENTS_MS;
 }

@@ -25,7 +25,7 @@ struct stop {
 	unsigned interrupts; /**< by the user, or because the time is over */
 	unsigned long at;    /**< ms: from then on SIGINT comes, as soon as it waits; 0: not yet */
 	bool is_begun;	     /**< it got the signal */
-	unsigned long begun_at;	 /**< ms; 0: not yet, or stop_takes_long() has said so */
+	unsigned long begun_at;	 /**< ms; 0: not yet, or reported by stop_takes_long() */
 	unsigned sent;		 /**< bits of the signals that we have sent to it */
 	bool is_killing;	 /**< it is to be killed once it is stopped */
 	unsigned idle_looks;	 /**< how often since then it was seen to wait, in a row */

@@ -13,11 +13,6 @@ static struct str type_text(const struct bind *b, const struct node *type)
 	return strbuf_take(&text, b->arena);
 }
 
-static bool is_taken(const struct bind *b, struct str map)
-{
-	return vec_any(const struct bind_table, t, &b->made->enum_tables, str_eq(t->map, map));
-}
-
 struct str enumname_table(const struct bind *b, struct str type, struct ctype *means,
 			  const struct token *at)
 {
@@ -29,7 +24,9 @@ struct str enumname_table(const struct bind *b, struct str type, struct ctype *m
 	    str_to_ident(b->arena, str_printf(b->arena, "enum_" STR_FMT, STR_ARG(type)));
 	struct bind_table t = {.map = first, .type = type, .means = means, .place = tok_place(at)};
 	// Another enum of this name, or `a::b` and `a__b`.
-	for (unsigned n = 2; is_taken(b, t.map); n++)
+	for (unsigned n = 2; vec_any(const struct bind_table, other, &b->made->enum_tables,
+				     str_eq(other->map, t.map));
+	     n++)
 		t.map = str_printf(b->arena, STR_FMT "_%u", STR_ARG(first), n);
 	vec_push(b->arena, &b->made->enum_tables, t);
 	return t.map;
@@ -48,7 +45,7 @@ struct str enumname_of_call(const struct bind *b, size_t i, const struct node *c
 	if (!value || value->next || !text.n || text.p[0] < 'A')
 		return STR("");
 	struct lookup *lk = bind_lookup_from(b, i);
-	if (lk) // source files may have enums of their own under that name
+	if (lk) // source files may have different enums of that name
 		lookup_type(lk, text, NAME_ENUM | NAME_TYPEDEF, &means);
 	return enumname_table(b, text, means, type->first);
 }
@@ -68,15 +65,21 @@ bool enumname_listed(const struct bind *b, struct str type, struct enumtab *ret)
 	return t && enumtab_from_type(b->arena, t, ret);
 }
 
-bool naming_has_addresses(const struct bind *b, size_t clause)
+bool enumname_has_addresses(const struct bind *b, size_t clause)
 {
 	const struct attach_clause *c = b->found.clauses[clause];
 	return b->given->proc && b->found.scope != BIND_HOST && b->given->n_pids <= 1 &&
 	       c->has_user && !c->has_other;
 }
 
-bool naming_is_usym(const struct bind *b, size_t clause, const struct node *n)
+bool enumname_is_usym(const struct bind *b, size_t clause, const struct node *n)
 {
 	return node_is(n, NODE_CALL, "usym") && n->child && !n->child->next &&
-	       naming_has_addresses(b, clause);
+	       enumname_has_addresses(b, clause);
+}
+
+bool enumname_is_symbol(const struct bind *b, size_t clause, const struct node *n)
+{
+	return enumname_is_usym(b, clause, n) ||
+	       (node_is(n, NODE_NAME, "func") && enumname_has_addresses(b, clause));
 }

@@ -4,8 +4,8 @@
 #include "sema/targettype.h"
 
 /**
- * Where a bitfield is read by address: in the unit of its type if it lies in one, which is never
- * outside of the aggregate; else (packed) from its first byte on, byte by byte. Returns the offset.
+ * How to read a bitfield by address: in the unit of its type if it lies in one, which is never outside of
+ * the aggregate; else (packed) from its first byte on, byte by byte. Returns the offset.
  */
 static uint64_t place_bits(struct ctype *in, const struct ctype_place *place, struct expr *e)
 {
@@ -35,24 +35,21 @@ static bool report_no_member(const struct bind *b, struct ctype *in, const struc
 }
 
 /**
- * What @of leads to is declared and nowhere defined, by the program or by the script: bpftrace would
- * say that it has no such member, or that there is no such type.
+ * The pointee of @of is declared and nowhere defined, by the program or by the script: bpftrace would
+ * report a missing member or type.
  */
 static bool check_declared(const struct bind *b, const struct expr *of, const struct token *place)
 {
 	struct ctype *to = ctype_pointee(of->type);
 	if (!to || !ctype_is_aggregate(to) || !to->is_decl || !to->name.n || ctype_complete(to) ||
-	    targettype_is_own(b, to->name))
+	    targettype_is_scripts(b, to->name))
 		return true;
 	struct lookup *lk = bind_lookup(b);
 	return !lk || lookup_report_unknown(lk, tok_at(place), "type", ctype_spell(b->arena, to),
 					    NAME_TYPES);
 }
 
-/**
- * The members of @e, a pointer or an aggregate: what `.` and `->` lead to; NULL when that is not
- * known.
- */
+/** The struct whose members `.` and `->` of @e, an aggregate or a pointer, access; NULL: not known. */
 static struct ctype *members_of(const struct bind *b, const struct expr *e, bool *is_pointer)
 {
 	struct ctype *to = ctype_pointee(e->type), *t = ctype_strip(e->type);
@@ -83,7 +80,7 @@ bool exprplace_member(const struct bind *b, const struct node *n, const struct e
 	e->type = ctype_as_pointer(b->arena, place.type); // in memory, too (DWARF 5, 5.3)
 	e->is_place = e->via_pointer || of->is_place;
 	e->is_value = !e->is_place;
-	// A pointer whose type no cast can spell is a number to bpftrace.
+	// A pointer to a type that no cast can spell is a number to bpftrace.
 	struct str unused;
 	e->by_address =
 	    of->by_address || (e->via_pointer && !targettype_pointee(of->type, &unused));
@@ -97,8 +94,8 @@ static bool is_constant(const struct node *index, uint64_t *value)
 }
 
 /**
- * `[index]` of a pointer. bpftrace itself takes constants only, and then knows a number's sign, but
- * not that of a member behind.
+ * `[index]` of a pointer. bpftrace itself accepts constants only, and then knows a number's sign, but not
+ * the sign of a member of the element.
  */
 static void find_pointed(const struct node *index, const struct expr *of, struct expr *e)
 {
@@ -115,9 +112,7 @@ static void find_pointed(const struct node *index, const struct expr *of, struct
 	e->by_address = of->by_address || !constant;
 }
 
-/**
- * `[index]` of an array in memory. bpftrace itself takes constants of one-dimensional arrays only.
- */
+/** `[index]` of an array in memory. bpftrace itself accepts constants and one-dimensional arrays only. */
 bool exprplace_index(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		     struct expr *e)
 {
@@ -173,7 +168,7 @@ bool exprplace_address(const struct bind *b, const struct node *n, const struct 
 		e->type = ctype_new_pointer(b->arena, of->type, sizeof(uint64_t));
 		e->is_guess = of->is_guess;
 		e->is_mixed = of->is_mixed;
-		e->by_address = true; // no cast names a pointer to pointers
+		e->by_address = true; // no cast can name a pointer to pointers
 		return true;
 	}
 	if (!say || of->is_substituted || operand->kind == NODE_VARIABLE ||

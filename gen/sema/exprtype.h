@@ -1,11 +1,10 @@
 /**
- * exprtype - what is known of each expression of a program: its C type, what bpftrace makes of it,
- * whether it can be negative, and whose place in memory it is.
+ * exprtype - the facts about each expression of a program: its C type, its kind in bpftrace, whether it can
+ * be negative, and its place in memory.
  *
- * The types come from casts, from declarations (`let $x : T`, parameters of fn) and from the
- * members that are read; they go on through variables, maps, tuples and loops. What is assigned in
- * one clause is known in all, so the pass over the program is repeated until it finds nothing new.
- * What is not known stays unknown.
+ * The types come from casts, from declarations (`let $x : T`, parameters of fn) and from members; they
+ * propagate through variables, maps, tuples and loops. An assignment in one clause counts in all, so the
+ * pass over the program is repeated until it finds nothing new. What is not known stays unknown.
  *
  *	exprtype_find(b);		// b->found.script.program->...->expr
  *	if (n->expr && n->expr->is_place)
@@ -24,7 +23,7 @@
  */
 bool exprtype_find(const struct bind *b);
 
-/** A struct or array in memory, all of which can be read; *@size is its bytes. */
+/** A struct or array in memory that can be read whole; *@size is its bytes. */
 bool exprtype_is_whole(const struct expr *e, uint64_t *size);
 
 #endif

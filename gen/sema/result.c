@@ -10,8 +10,8 @@ struct result {
 };
 
 /**
- * Only ends of functions that the symbol tables have. gcc drops a result that no caller wants, and calls
- * what is left f.isra.0, or f.part.0 where it splits f.
+ * Are all attach points ends of functions in the symbol tables? gcc drops a result that no caller uses, and
+ * names the rest f.isra.0, or f.part.0 when it splits f.
  */
 static bool is_of_ends(const struct attach_clause *c)
 {
@@ -23,7 +23,7 @@ static bool is_of_ends(const struct attach_clause *c)
 	return namedarg_is_only(c, PLACE_RETURN);
 }
 
-static struct result read(const struct bind *b, const struct attach_clause *c)
+static struct result read_result(const struct bind *b, const struct attach_clause *c)
 {
 	struct result r = {0};
 	for (size_t i = 0; i < c->near.places.n; i++) {
@@ -46,13 +46,13 @@ static struct result read(const struct bind *b, const struct attach_clause *c)
 
 static const struct result *result_of(const struct bind *b, const struct attach_clause *c)
 {
-	struct result *known = map_get_ptr(&b->memory->results, c->clause->node);
+	struct result *known = map_get_ptr(&b->cache->results, c->clause->node);
 	if (known)
 		return known;
 	known = arena_new(b->arena, struct result);
 	if (is_of_ends(c))
-		*known = read(b, c);
-	map_put_ptr(b->arena, &b->memory->results, c->clause->node, known);
+		*known = read_result(b, c);
+	map_put_ptr(b->arena, &b->cache->results, c->clause->node, known);
 	return known;
 }
 

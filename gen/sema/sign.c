@@ -8,7 +8,7 @@ enum sign sign_join(enum sign a, enum sign b)
 		return b;
 	if (b == SIGN_OPEN || b == SIGN_NONE)
 		return a;
-	// What is not known to have a sign is like what has none, which is what bpftrace takes it for.
+	// A number whose sign is not known counts as unsigned, as in bpftrace.
 	bool is_like_unsigned =
 	    (a == SIGN_UNSIGNED || a == SIGN_OTHER) && (b == SIGN_UNSIGNED || b == SIGN_OTHER);
 	if (is_like_unsigned)
@@ -46,7 +46,7 @@ enum sign sign_of_result(unsigned op, enum sign a, enum sign b)
 		return SIGN_NONE;
 	if (op == OP_MOD && a == SIGN_NONE && b != SIGN_SIGNED && b != SIGN_UNSIGNED)
 		return SIGN_NONE;
-	// As C has it, an int64 beside an uint64 is one, too.
+	// As in C, an int64 beside an uint64 becomes one, too.
 	if (a == SIGN_UNSIGNED || b == SIGN_UNSIGNED)
 		return is_none || a == SIGN_SIGNED || b == SIGN_SIGNED ? SIGN_UNSIGNED
 								       : sign_join(a, b);
@@ -70,17 +70,12 @@ unsigned sign_bits_of_number(uint64_t value)
 	return value ? 64 - (unsigned)__builtin_clzll(value) : 1;
 }
 
-static unsigned min_known(unsigned a, unsigned b)
-{
-	return !a || (b && b < a) ? b : a;
-}
-
 unsigned sign_bits_of_result(unsigned op, unsigned a, unsigned b, const uint64_t *number)
 {
 	unsigned most = a > b ? a : b, shift = !number ? 64 : *number < 64 ? (unsigned)*number : 63;
 	unsigned bits = most + 2; // + and -
 	if (op & (OP_BIT_AND | OP_MOD))
-		bits = min_known(a, b) + 1;
+		bits = (!a || (b && b < a) ? b : a) + 1; // the smaller that is known
 	else if ((op & (OP_SHIFT | OP_DIV)) && !a)
 		return 0;
 	else if (op == OP_SHL)

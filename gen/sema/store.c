@@ -10,27 +10,24 @@ static bool is_literal(const struct node *n)
 	if (n->kind == NODE_UNARY && (tok_is(n->name, "-") || tok_is(n->name, "~")))
 		n = node_ungrouped(n->child);
 	bool is_one = n->kind == NODE_NUMBER || (n->kind == NODE_NAME && n->expr->enumerator_of);
-	return is_one && n->expr->bits < 32; // what is more has another type before 0.24
+	return is_one && n->expr->bits < 32; // a larger one has another type before 0.24
 }
 
-/** To bpftrace. */
-static bool is_alike(const struct ctype *a, const struct ctype *b)
-{
-	return a && (a == &store_argument) == (b == &store_argument) && a->size == b->size &&
-	       a->is_signed == b->is_signed && (a->kind == CTYPE_BOOL) == (b->kind == CTYPE_BOOL);
-}
-
-static void take_type(struct store *s, const struct expr *x)
+static void add_type(struct store *s, const struct expr *x)
 {
 	struct ctype *t = x->arg_of ? &store_argument : ctype_strip(x->type);
 	bool is_known = ctype_is_number(t) && !x->bit_size && !x->is_mixed;
-	if (!is_known || ((s->takes & STORE_NUMBER) && !is_alike(s->type, t)))
+	const struct ctype *was = s->type;
+	bool is_alike = was && (was == &store_argument) == (t == &store_argument) && t &&
+			was->size == t->size && was->is_signed == t->is_signed &&
+			(was->kind == CTYPE_BOOL) == (t->kind == CTYPE_BOOL); // to bpftrace
+	if (!is_known || ((s->kinds & STORE_NUMBER) && !is_alike))
 		t = NULL;
 	s->type = t;
-	s->takes |= STORE_NUMBER;
+	s->kinds |= STORE_NUMBER;
 }
 
-static void take_sign(struct store *s, const struct node *n, enum sign sign)
+static void add_sign(struct store *s, const struct node *n, enum sign sign)
 {
 	bool was_unsigned = s->sign == SIGN_UNSIGNED, is_signed = sign == SIGN_SIGNED;
 	if (!s->disputed &&
@@ -40,70 +37,70 @@ static void take_sign(struct store *s, const struct node *n, enum sign sign)
 	s->sign = sign_of_both(s->sign, sign);
 }
 
-static void take(struct arena *a, struct store *s, const struct node *n);
+static void add_to_store(struct arena *a, struct store *s, const struct node *n);
 
 /** The children of @n, a tuple or several keys, or @n alone. */
-static void take_columns(struct arena *a, struct store *s, const struct node *first, size_t n)
+static void add_columns(struct arena *a, struct store *s, const struct node *first, size_t n)
 {
 	if (!s->columns) {
 		s->columns = arena_array(a, struct store, n + 1);
 		s->n = (uint32_t)n;
 	} else if (s->n != n) {
-		s->takes |= STORE_OTHER;
+		s->kinds |= STORE_OTHER;
 	}
 	for (size_t i = 0; first && i < s->n; first = first->next)
-		take(a, &s->columns[i++], first);
+		add_to_store(a, &s->columns[i++], first);
 }
 
-static void take(struct arena *a, struct store *s, const struct node *n)
+static void add_to_store(struct arena *a, struct store *s, const struct node *n)
 {
 	n = node_ungrouped(n);
 	const struct expr *x = n->expr;
 	s->n_values++;
 	if (n->kind == NODE_TUPLE) {
-		take_columns(a, s, n->child, node_count(n));
+		add_columns(a, s, n->child, node_count(n));
 	} else if (!x || x->kind != EXPR_NUMBER || ctype_pointee(x->type)) {
-		s->takes |= STORE_OTHER;
+		s->kinds |= STORE_OTHER;
 	} else {
-		take_sign(s, n, x->sign);
-		if (x->is_truth)
-			s->takes |= STORE_TRUTH;
+		add_sign(s, n, x->sign);
+		if (x->is_bool)
+			s->kinds |= STORE_BOOL;
 		else if (is_literal(n))
-			s->takes |= STORE_LITERAL;
+			s->kinds |= STORE_LITERAL;
 		else
-			take_type(s, x);
+			add_type(s, x);
 	}
 }
 
-static void take_value(struct arena *a, struct name_stores *ret, const struct use *u)
+static void add_value(struct arena *a, struct name_stores *ret, const struct use *u)
 {
 	const struct node *value = node_ungrouped(u->value);
 	if (u->does & USE_ADD)
-		ret->value.takes |= STORE_STEP;
+		ret->value.kinds |= STORE_STEP;
 	if (!value)
 		return;
 	if (value->expr && value->expr->kind == EXPR_AGGREGATION && value->child)
-		take(a, ret->map ? &ret->map->sample : &ret->value, value->child);
+		add_to_store(a, ret->map ? &ret->map->sample : &ret->value, value->child);
 	else
-		take(a, &ret->value, value);
+		add_to_store(a, &ret->value, value);
 }
 
 /** @m[..], or delete(@m, ..) and has_key(@m, ..) */
-static void take_key(struct arena *a, struct name_stores *ret, const struct use *u)
+static void add_key(struct arena *a, struct name_stores *ret, const struct use *u)
 {
 	const struct node *n = u->node, *call = n->parent;
 	if (n->child) {
-		take_columns(a, &ret->map->key, n->child, node_count(n));
+		add_columns(a, &ret->map->key, n->child, node_count(n));
 	} else if ((node_is(call, NODE_CALL, "delete") || node_is(call, NODE_CALL, "has_key")) &&
 		   call->child == n && n->next) {
 		const struct node *key = node_ungrouped(n->next);
 		bool is_tuple = key->kind == NODE_TUPLE;
-		take_columns(a, &ret->map->key, is_tuple ? key->child : n->next,
-			     is_tuple ? node_count(key) : 1);
+		add_columns(a, &ret->map->key, is_tuple ? key->child : n->next,
+			    is_tuple ? node_count(key) : 1);
 	}
 }
 
-/** Those of the variable, or the map, that @u means. */
+/** The stores of the variable or map of @u. */
 static struct name_stores *stores_of(struct arena *a, struct name_stores **all, const struct use *u)
 {
 	struct name_stores *s = *all;
@@ -131,14 +128,14 @@ struct name_stores *store_find(struct arena *a, const struct used_name *name, st
 		bool has_type = n->parent->kind == NODE_LET && n->next &&
 				(n->next->kind == NODE_TYPE || n->next->kind == NODE_TYPEOF);
 		if (is_given || is_loops || has_type)
-			s->value.takes |= STORE_OTHER;
+			s->value.kinds |= STORE_OTHER;
 		if (has_type && n->next->kind == NODE_TYPE && n->expr)
 			s->declared = ctype_strip(n->expr->type);
 		if (is_given && s->map)
-			s->map->key.takes |= STORE_OTHER;
-		take_value(a, s, u);
+			s->map->key.kinds |= STORE_OTHER;
+		add_value(a, s, u);
 		if (s->map && n->kind == NODE_MAP)
-			take_key(a, s, u);
+			add_key(a, s, u);
 		if (by_use && u->let)
 			map_put_ptr(a, by_use, n, s);
 	}

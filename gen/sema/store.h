@@ -1,9 +1,9 @@
 /**
- * store - what a variable, a map's value, a column of a key or tuple, or an aggregation's argument holds: the join of all that goes
- * in, wherever that is in the script.
+ * store - the type of a variable, a map's value, a column of a key or tuple, or an aggregation's argument:
+ * the join of all that the script assigns to it.
  *
- * Each is an int64, or an uint64 if an unsigned number of 64 bits goes in anywhere, as C has it for an operator. How that is written
- * for a bpftrace, whose types are made by the first value, is emit/store.c's.
+ * Each is an int64, or an uint64 if an unsigned number of 64 bits is assigned anywhere, as in C for an
+ * operator. emit/store.c writes it for a bpftrace, where the first value decides the type.
  */
 #ifndef SEMA_STORE_H
 #define SEMA_STORE_H
@@ -12,28 +12,28 @@
 #include "sema/sign.h"
 
 enum {
-	STORE_NUMBER = 1 << 0,	/**< but the next two */
+	STORE_NUMBER = 1 << 0,	/**< other than the next two */
 	STORE_LITERAL = 1 << 1, /**< of less than 32 bits, or such an enumerator */
-	STORE_TRUTH = 1 << 2,
-	STORE_STEP = 1 << 3,  /**< what is there is added to: +=, ++ and the like */
-	STORE_OTHER = 1 << 4, /**< no number, or nothing is known of it */
+	STORE_BOOL = 1 << 2,
+	STORE_STEP = 1 << 3,  /**< +=, ++ and the like */
+	STORE_OTHER = 1 << 4, /**< no number, or not known */
 };
 
 /** A large script has many. */
 struct store {
-	/** That all of STORE_NUMBER have, or &store_argument; NULL: several, or none that is known. */
+	/** Of all STORE_NUMBER values, or &store_argument; NULL: several types, or none known. */
 	struct ctype *type;
-	const struct node *disputed; /**< the first that puts the one sign beside the other */
+	const struct node
+	    *disputed; /**< the first assignment with another sign than those before */
 	struct store *columns;
-	uint32_t n; /**< of a tuple: its elements */
-	uint32_t
-	    n_values; /**< places where something goes in, but for STORE_STEP without a value */
+	uint32_t n;	    /**< of a tuple: its elements */
+	uint32_t n_values;  /**< places of assignments, except STORE_STEP without a value */
 	enum sign sign : 8; /**< UNSIGNED beside SIGNED is UNSIGNED, too */
-	unsigned takes : 8; /**< STORE_* */
-	bool has_signed;    /**< what may be negative goes in */
+	unsigned kinds : 8; /**< STORE_* */
+	bool has_signed;    /**< some value may be negative */
 };
 
-/** The type of arguments of probes, whatever they are to the program. */
+/** The type of arguments of probes, whatever their type in the program. */
 extern struct ctype store_argument;
 
 /** Of a map or variable. */
@@ -51,8 +51,8 @@ struct map_stores {
 };
 
 /**
- * All that is known of @name, which must have its facts; never NULL. The uses of a variable that is a `let`'s or a loop's are put
- * into @by_use, node -> its struct name_stores; it may be NULL.
+ * The stores of @name, which must have its facts; never NULL. Adds the uses of a `let`'s or a loop's
+ * variable to @by_use, node -> its struct name_stores; it may be NULL.
  */
 struct name_stores *store_find(struct arena *a, const struct used_name *name, struct map *by_use);
 

@@ -17,21 +17,12 @@ static bool is_text(const struct node *n)
 
 // --- beside a call ---
 
-/** Does the name, somewhere, get a text? */
-static bool gets_text(const struct used_name *name)
-{
-	const struct use *u = name->first;
-	while (u && !(u->value && is_text(u->value)))
-		u = u->next;
-	return u;
-}
-
 static bool needs_string(const struct node *n)
 {
 	return strings_is_read(n) || (n->kind == NODE_VARIABLE && is_text(n));
 }
 
-/** The calls in @n, about which @above conditions that read strings decide. */
+/** Adds the calls in @n, which depend on @above conditions that read strings. */
 static void find_calls(struct strings *s, struct node *n, unsigned above)
 {
 	bool reads = false;
@@ -48,8 +39,12 @@ void strings_find(const struct bind *b, const struct script_clause *c, struct st
 {
 	const struct map *variables = uses_variables(&b->found.uses, c);
 	*ret = (struct strings){.arena = b->arena};
-	for (struct map_entry *e = NULL; (e = map_next(variables, e));)
-		ret->n_variables += gets_text(e->value);
+	for (struct map_entry *e = NULL; (e = map_next(variables, e));) {
+		const struct use *u = ((const struct used_name *)e->value)->first;
+		while (u && !(u->value && is_text(u->value)))
+			u = u->next;
+		ret->n_variables += u != NULL;
+	}
 	find_calls(ret, c->node, 0);
 }
 

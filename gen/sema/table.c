@@ -4,19 +4,10 @@
 #include "conf/enumconf.h"
 #include "ctype/enumtab.h"
 
-/** Only read, in all clauses of the program? And where first. */
-static bool is_only_read(const struct bind *b, struct str map, const struct token **ret_at)
-{
-	const struct use *u = uses_of_map(&b->found.uses, map);
-	*ret_at = u ? u->at : NULL;
-	return u &&
-	       !(uses_do_with_map(&b->found.uses, map) & (USE_WRITES | USE_EMPTIES | USE_DELETE));
-}
-
 /** `enum MAP TYPE [PREFIX]`; TYPE may be written `enum x` and with C++ scopes, MAP with @. */
 static bool parse_pragma(const struct bind *b, const struct pp_pragma *p, struct bind_table *ret)
 {
-	const struct token *t = p->tokens->next; // behind `enum`
+	const struct token *t = p->tokens->next; // after `enum`
 	struct diag_place place = tok_place(p->tokens);
 	*ret = (struct bind_table){.pragma = t};
 	if (tok_is(t, "@"))
@@ -52,7 +43,7 @@ static bool parse_pragma(const struct bind *b, const struct pp_pragma *p, struct
 	return true;
 }
 
-/** The clauses that read @map tell whose enum is meant, if units have different ones. */
+/** If units have different enums of that name, the clauses that read @map decide. */
 static struct lookup *lookup_for(const struct bind *b, struct str map)
 {
 	struct lookup *lk = bind_lookup(b);
@@ -63,9 +54,9 @@ static struct lookup *lookup_for(const struct bind *b, struct str map)
 		for (const struct use *u = uses_of_map(&b->found.uses, map); u; u = u->next)
 			reads |= u->clause == b->found.script.clauses.v[i];
 		for (size_t k = 0; k < its->places.n && reads; k++)
-			context_add(b->arena, near, its->places.v[k].src, its->places.v[k].addr);
+			context_add(b->arena, near, &its->places.v[k]);
 	}
-	b->memory->dwarf->context = near->places.n ? near : b->memory->all_near;
+	b->cache->dwarf->context = near->places.n ? near : b->cache->all_near;
 	return lk;
 }
 
@@ -117,14 +108,16 @@ static bool collect_conf(struct bind *b, struct map *named)
 	if (b->given->conf && !enumconf_load(b->arena, b->diag, b->given->conf, b->found.listed))
 		return false;
 	vec_each(const struct enumconf_entry, e, &b->found.listed->entries) {
-		const struct token *at;
-		if (!is_only_read(b, e->map, &at) || !map_add(b->arena, named, e->map))
+		const struct use *u = uses_of_map(&b->found.uses, e->map);
+		unsigned does = uses_do_with_map(&b->found.uses, e->map);
+		if (!u || (does & (USE_WRITES | USE_EMPTIES | USE_DELETE)) ||
+		    !map_add(b->arena, named, e->map))
 			continue;
 		vec_push(b->arena, &b->found.tables,
 			 (struct bind_table){.map = e->map,
 					     .type = e->type,
 					     .prefix = e->prefix,
-					     .place = tok_place(at)});
+					     .place = tok_place(u->at)});
 	}
 	return true;
 }

@@ -9,12 +9,13 @@
 
 struct targettype {
 	const struct bind *b;
-	struct kbtf *kernel; // NULL when it has no BTF
+	struct kbtf *kernel; // NULL: it has no BTF
 	bool kernel_tried;
 	struct map accessed;  // names of members that are read: pointers among them are followed
 	struct map own;	      // tags that the template defines
-	struct map own_names; // words in its definitions and its headers' enumerators
-	bool avoids_program;  // no tag of the program's may be in the bpftrace program
+	struct map own_names; // words in its definitions and its headers' macros and enumerators
+	struct map constants; // those that are constants
+	bool avoids_program;  // tags of the program must not be used
 };
 
 static bool is_keyword(const struct token *t)
@@ -22,10 +23,7 @@ static bool is_keyword(const struct token *t)
 	return tok_is(t, "struct") || tok_is(t, "union") || tok_is(t, "enum");
 }
 
-/**
- * From the < at @t to its >, which the parser has seen, as compilers write it in a type's name.
- * Returns the >.
- */
+/** From the < at @t to its >, which the parser has found, spelled as compilers do in a type's name. Returns the >. */
 static struct token *add_template(struct token *t, struct strbuf *name)
 {
 	unsigned depth = 0;
@@ -45,12 +43,12 @@ static struct token *add_template(struct token *t, struct strbuf *name)
 	}
 }
 
-/** The type name that starts at @t and goes to before @end at most; false when none does. */
+/** Reads the type name that starts at @t, up to @end at most; false: there is none. */
 static bool read_name(struct arena *a, struct token *t, const struct token *end,
 		      struct targettype_name *ret)
 {
 	struct strbuf name = {0};
-	if (tok_is(t, "class") && t->next != end) // as C++ does, by the name alone
+	if (tok_is(t, "class") && t->next != end) // C++ refers to it by the name alone
 		t = t->next;
 	if (is_keyword(t)) {
 		ret->has_keyword = true;
@@ -62,7 +60,7 @@ static bool read_name(struct arena *a, struct token *t, const struct token *end,
 	if (good) {
 		strbuf_adds(&name, t->text);
 		ret->last = t;
-		// C++ scopes: `::` is one token of ours or two colons.
+		// C++ scopes: `::` is one token or two colons.
 		for (t = t->next; tok_is(t, "::") || (tok_is(t, ":") && tok_is(t->next, ":"));) {
 			t = tok_is(t, "::") ? t->next : t->next->next;
 			if (t->kind != TOK_IDENT)
@@ -111,7 +109,7 @@ struct ctype *targettype_builtin(struct arena *a, struct str name)
 	return t;
 }
 
-bool targettype_is_own(const struct bind *b, struct str name)
+bool targettype_is_scripts(const struct bind *b, struct str name)
 {
 	return map_get(&b->found.types->own, name) != NULL;
 }
@@ -119,6 +117,16 @@ bool targettype_is_own(const struct bind *b, struct str name)
 bool targettype_defines(const struct bind *b, struct str name)
 {
 	return map_get(&b->found.types->own_names, name) != NULL;
+}
+
+bool targettype_is_constant(const struct bind *b, struct str name)
+{
+	return map_get(&b->found.types->constants, name) != NULL;
+}
+
+bool targettype_constant(const struct bind *b, struct str name, struct constant_value *ret)
+{
+	return constant_find(&b->found.types->constants, name, 0, ret);
 }
 
 bool targettype_is_accessed(const struct bind *b, struct str member)
@@ -139,8 +147,7 @@ struct ctype *targettype_pointee(struct ctype *type, struct str *name)
 	uint64_t size;
 	*name = bare->name;
 	if (ctype_is_aggregate(bare)) {
-		// std::string is a basic_string<...>, which no definition of ours can have as its
-		// tag.
+		// std::string is a basic_string<...>, which cannot be the tag of a definition.
 		if (!str_is_made_of(*name, ALPHABET_SCOPED_WORD) && to->kind == CTYPE_TYPEDEF)
 			*name = to->name;
 		return str_is_made_of(*name, ALPHABET_SCOPED_WORD) ? bare : NULL;
@@ -195,7 +202,7 @@ bool targettype_is_taken(const struct bind *b, struct str tag)
 	if (map_get(&r->own, tag) || targettype_is_kernel(b, tag))
 		return true;
 	if (r->b->found.pp->n_c_headers && !str_has_prefix(tag, STR(CLOSURE_PREFIX)))
-		return true; // what they define is not known here
+		return true; // unknown definitions
 	if (!r->avoids_program)
 		return false;
 	struct lookup *lk = bind_lookup(r->b);
@@ -230,11 +237,8 @@ static bool has_function_clause(const struct script *s)
 	return false;
 }
 
-/**
- * The template's own tags, too, become other ones than the program's, in its definitions and
- * wherever they are used.
- */
-static void rename_own(struct targettype *r, struct token *list)
+/** Renames tags of the template, in its definitions and uses, that the program has, too. */
+static void rename_script_tags(struct targettype *r, struct token *list)
 {
 	struct arena *a = r->b->arena;
 	struct map renamed = {0};
@@ -254,7 +258,7 @@ static void rename_own(struct targettype *r, struct token *list)
 	}
 }
 
-static void collect_own(struct targettype *r)
+static void collect_script_tags(struct targettype *r)
 {
 	struct arena *a = r->b->arena;
 	for (size_t i = 0; i < r->b->found.script.definitions.n; i++) {
@@ -263,11 +267,18 @@ static void collect_own(struct targettype *r)
 		for (const struct token *t = d->first; t != d->last; t = t->next)
 			if (t->kind == TOK_IDENT)
 				map_add(a, &r->own_names, t->text);
+		const struct token *open = d->first;
+		while (open != d->last && !tok_is(open, "{"))
+			open = open->next;
+		if (tok_is(d->first, "enum") && open != d->last)
+			constant_add_enum(a, &r->constants, open->next);
 	}
 	for (struct map_entry *e = NULL; (e = map_next(&r->b->found.pp->header_tags, e));)
 		map_add(a, &r->own, e->key);
-	for (struct map_entry *e = NULL; (e = map_next(&r->b->found.pp->header_names, e));)
+	for (struct map_entry *e = NULL; (e = map_next(&r->b->found.pp->header_names, e));) {
 		map_add(a, &r->own_names, e->key);
+		map_put(a, &r->constants, e->key, e->value);
+	}
 }
 
 void targettype_begin(struct bind *b)
@@ -276,10 +287,10 @@ void targettype_begin(struct bind *b)
 	r->b = b;
 	r->avoids_program = dialect_prefers_program_types(b->given->version) &&
 			    has_function_clause(&b->found.script);
-	collect_own(r);
+	collect_script_tags(r);
 	if (r->avoids_program)
-		rename_own(r, b->found.script.program->first);
-	// What a member of such a name points at must be defined: the template may go on from there.
+		rename_script_tags(r, b->found.script.program->first);
+	// Pointees of members of such a name must be defined: the template may dereference them.
 	const struct node *program = b->found.script.program;
 	for (const struct node *n = program; n; n = node_next(program, n))
 		if (n->kind == NODE_MEMBER)

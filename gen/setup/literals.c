@@ -2,13 +2,6 @@
 
 #include <sys/stat.h>
 
-/** The program reads memory of its target, in one of the ways that are written so; or a text of it is. */
-static bool reads_memory(struct str program)
-{
-	return str_contains(program, STR("str(")) || str_contains(program, STR("buf(")) ||
-	       str_contains(program, STR("->")) || str_contains(program, STR("*("));
-}
-
 static void add_file(struct resident *r, const struct targetfile *tf)
 {
 	const struct proc_file *f = tf->mapped;
@@ -23,7 +16,10 @@ static void add_file(struct resident *r, const struct targetfile *tf)
 struct resident *literals_find(struct arena *a, const struct bind *b, struct str program)
 {
 	struct targetfiles *files = b->given->files;
-	if (!files || !reads_memory(program))
+	bool reads_memory = // in one of the ways that are written so
+	    str_contains(program, STR("str(")) || str_contains(program, STR("buf(")) ||
+	    str_contains(program, STR("->")) || str_contains(program, STR("*("));
+	if (!files || !reads_memory)
 		return NULL;
 	struct resident *r = arena_new(a, struct resident);
 	resident_init(r, a);

@@ -186,21 +186,16 @@ static void look_at_cgroup(struct watch *w, struct jobs *jobs)
 	arena_fini(&own);
 }
 
-/** No process runs it any more, or can. */
-static bool is_unused(const struct watch *w, const struct build *b)
-{
-	const struct upgrade *u = w->wanted;
-	return !proc_file_is_used(PROCFS, &b->file, u->file ? str_from(u->file) : u->name);
-}
-
 static void end_unused(struct watch *w, struct jobs *jobs)
 {
 	if (w->builds.n < 2 || clock_ms() - w->used_at < USED_LOOK_MS)
 		return;
 	w->used_at = clock_ms();
+	const struct upgrade *u = w->wanted;
 	for (size_t i = 0; i + 1 < w->builds.n; i++) {
 		struct build *b = &w->builds.v[i];
-		if (!b->is_traced || !is_unused(w, b))
+		if (!b->is_traced ||
+		    proc_file_is_used(PROCFS, &b->file, u->file ? str_from(u->file) : u->name))
 			continue;
 		b->is_traced = false;
 		jobs_end(jobs, i);

@@ -128,7 +128,7 @@ static bool is_added(const struct token *t)
 	return is_macro && str_has_prefix(text, STR("(")); // it has parameters
 }
 
-/** The tokens from behind @before up to @end. */
+/** The tokens from after @before up to @end. */
 static struct call_part read_part(struct arena *a, const struct token *before,
 				  const struct token *end)
 {
@@ -175,7 +175,7 @@ static bool read_call(const struct call *c, const struct token *name, struct par
 }
 
 /** What several ways to read the call agree about. */
-static void take_parts(struct call *c, const struct parts *found)
+static void merge_parts(struct call *c, const struct parts *found)
 {
 	if (!c->n_found++) {
 		c->parts = *found;
@@ -219,7 +219,7 @@ static void expand(struct call *c)
 	strbuf_addf(&text, "; " STR_FMT, STR_ARG(c->text)); // what follows is no directive
 	pp_init(&pp, &a, &silent);
 	pp.macros = (struct map){0}; // __LINE__ is not the one of this text
-	pp.braces = MAX_CALL;	     // what stands there is no attach point
+	pp.braces = MAX_CALL;	     // no attach points in there
 	pp.n_tokens = PP_MAX_TOKENS - MAX_TOKENS;
 	pp.n_bytes = PP_MAX_BYTES - MAX_MADE;
 	pp_file(&pp, src_from_text(&a, STR("source"), strbuf_str(&text)));
@@ -231,7 +231,7 @@ static void expand(struct call *c)
 			found = parts;
 	c->is_unsure |= n > 1;
 	if (n == 1)
-		take_parts(c, &found);
+		merge_parts(c, &found);
 	else if (!c->is_unsure)
 		choose(c, pp.out);
 	strbuf_fini(&text);
@@ -241,7 +241,7 @@ static void expand(struct call *c)
 // --- calls
 
 /**
- * The first line of @text and those in which its parentheses close, in one; false if that are less
+ * The first line of @text and those in which its parentheses close, in one; false if there are fewer
  * than @n_lines, or if one is a directive.
  */
 static bool read_lines(struct arena *a, struct str text, unsigned n_lines, struct str *ret)
@@ -263,14 +263,6 @@ static bool read_lines(struct arena *a, struct str text, unsigned n_lines, struc
 	return good && n_read >= n_lines;
 }
 
-/** From the line before that at which @at, the rest of @text, begins. */
-static struct str line_above(struct str text, struct str at)
-{
-	size_t n = text.n - at.n;
-	const char *end = n > 1 ? memrchr(text.p, '\n', n - 1) : NULL;
-	return str_from_offset(text, end ? (size_t)(end + 1 - text.p) : 0);
-}
-
 const struct call_part *call_read(struct dwsrc *src, const struct dwsite *site, struct str probe,
 				  size_t n)
 {
@@ -284,8 +276,11 @@ const struct call_part *call_read(struct dwsrc *src, const struct dwsite *site, 
 		line += text.p[start] == '\n';
 	at = str_from_offset(text, start);
 	for (unsigned up = 0; up <= LINES_ABOVE && up < site->line && !c.n_found; up++) {
-		if (up)
-			at = line_above(text, at);
+		if (up) { // from the line before that at which the rest of the text begins
+			size_t before = text.n - at.n;
+			const char *end = before > 1 ? memrchr(text.p, '\n', before - 1) : NULL;
+			at = str_from_offset(text, end ? (size_t)(end + 1 - text.p) : 0);
+		}
 		if (read_lines(c.arena, str_slice(at, 0, MAX_CALL), up + 1, &c.text))
 			expand(&c);
 		if (c.is_unsure)

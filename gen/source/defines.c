@@ -23,7 +23,7 @@ struct directive {
 	enum { DEFINE, UNDEF, INCLUDE, IFNDEF, IF, ENDIF } kind;
 	bool is_certain; /**< in no #if */
 	unsigned line;
-	struct str text; /**< behind the word, with the lines that it goes on in */
+	struct str text; /**< after the word, with the lines that it continues on */
 };
 
 struct source_file {

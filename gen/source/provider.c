@@ -5,7 +5,7 @@
 
 enum { MAX_ARGS = 12, MAX_FILE = 1 << 18 };
 
-static struct str take_token(struct str *rest)
+static struct str next_token(struct str *rest)
 {
 	*rest = str_trim(*rest);
 	return argname_take_token(rest);
@@ -31,7 +31,7 @@ static bool read_arg(struct probesigs *types, struct str text, struct probesig_a
 	struct strbuf b = {0};
 	struct str token = {0};
 	while ((text = str_trim(text)).n) {
-		token = take_token(&text);
+		token = next_token(&text);
 		strbuf_addz(&b, b.n ? " " : "");
 		strbuf_adds(&b, token);
 	}
@@ -49,7 +49,7 @@ static struct probesig *read_args(struct probesigs *types, struct str text)
 	struct probesig *sig = arena_new(types->arena, struct probesig);
 	struct str parts[MAX_ARGS];
 	text = str_trim(text);
-	sig->is_own = true;
+	sig->is_of_project = true;
 	sig->args = arena_array(types->arena, struct probesig_arg, MAX_ARGS);
 	sig->n_args = text.n && !str_eqz(text, "void") ? argname_split(text, parts, MAX_ARGS) : 0;
 	for (size_t i = 0; i < sig->n_args; i++)
@@ -64,10 +64,10 @@ static struct probesig *read_file(struct arena *a, struct str text, struct str p
 	struct probesigs types = {.arena = a};
 	bool is_provider = false;
 	for (struct str rest = clean(a, text); rest.n;) {
-		struct str word = take_token(&rest);
+		struct str word = next_token(&rest);
 		if (str_eqz(word, "provider"))
-			is_provider = str_eq(take_token(&rest), provider);
-		if (!is_provider || !str_eqz(word, "probe") || !str_eq(take_token(&rest), name))
+			is_provider = str_eq(next_token(&rest), provider);
+		if (!is_provider || !str_eqz(word, "probe") || !str_eq(next_token(&rest), name))
 			continue;
 		rest = str_trim(rest);
 		size_t close = rest.n && rest.p[0] == '(' ? argname_close(rest) : rest.n;
@@ -80,12 +80,12 @@ struct probesig *provider_find(struct dwsrc *src, const char *path, Dwarf_Die *u
 			       struct str provider, struct str name)
 {
 	static const char *const before[] = {"", "", "", "dtrace", "probes"};
-	static const char *const behind[] = {"_dtrace.d", "_probes.d", ".d", ".d", ".d"};
+	static const char *const after[] = {"_dtrace.d", "_probes.d", ".d", ".d", ".d"};
 	struct probesig *sig = NULL;
 	for (size_t i = 0; i < 5 && !sig && str_is_ident(provider); i++) {
 		struct str mine = before[i][0] ? STR("") : provider;
 		struct str file =
-		    str_printf(src->arena, "%s" STR_FMT "%s", before[i], STR_ARG(mine), behind[i]);
+		    str_printf(src->arena, "%s" STR_FMT "%s", before[i], STR_ARG(mine), after[i]);
 		struct str text = defines_beside(src, path, unit, file);
 		if (text.n <= MAX_FILE)
 			sig = read_file(src->arena, text, provider, name);

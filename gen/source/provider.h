@@ -1,5 +1,5 @@
 /**
- * provider - what the provider file of dtrace(1) says about a probe's arguments.
+ * provider - a probe's arguments as declared in the provider file of dtrace(1).
  *
  * A project with dtrace's probes declares them in a file such as memcached_dtrace.d:
  *
@@ -7,9 +7,9 @@
  *		probe command__get(int connid, const char *key, int keylen);
  *	};
  *
- * It is looked for beside the source of a site and in the folder where that was compiled, by the names
- * that projects give it. Nobody checks that the types are those of the arguments: the binary and
- * argsig.h decide, as about a listed signature.
+ * It is looked for beside the source of a site and in the folder where that was compiled, by the names that
+ * projects give it. Nothing checks that the types are those of the arguments: the binary and argsig.h
+ * decide, as about a listed signature.
  */
 #ifndef SOURCE_PROVIDER_H
 #define SOURCE_PROVIDER_H

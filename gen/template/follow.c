@@ -1,4 +1,4 @@
-// Structs behind pointers, as fields of their own.
+// Pointees of pointers, as fields of their own.
 #include "template/skeleton.h"
 
 #include "dialect/dialect.h"
@@ -8,7 +8,7 @@ enum { MAX_DEPTH = 8 };	   // of structs in structs that are looked into
 
 struct follower {
 	struct skeleton *sk;
-	VEC(struct skeleton_field) fields; // of the probe at hand, a level behind the other
+	VEC(struct skeleton_field) fields; // of the probe at hand, level after level
 	size_t from;			   // of what is found, see struct skeleton_field
 };
 
@@ -87,7 +87,7 @@ static unsigned room_for_structs(const struct follower *w)
 	return dialect_printed_numbers(w->sk->version, strings, others);
 }
 
-/** Shares the room among the structs of one level, and with those behind them; returns what is left. */
+/** Shares the room among the structs of one level and those after them; returns the rest. */
 static unsigned share_room(struct follower *w, size_t first, unsigned room, bool is_last)
 {
 	enum { LEAST = 5 }; // fewer numbers say little: then the first ones get them

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bind/argread.h"
+#include "emit/emit.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
 #include "dialect/dialect.h"
@@ -184,7 +185,11 @@ static void add_probe(struct skeleton *sk, struct targetfile *tf, const struct s
 
 struct str skeleton_usdt_pattern(struct str pattern)
 {
-	str_take(&pattern, STR("usdt:__EXE__:"));
+	struct str rest = pattern;
+	// usdt:PROVIDER:NAME, as -l has it; a provider may be called usdt.
+	if (!str_take(&pattern, STR("usdt:__EXE__:")) && str_take(&rest, STR("usdt:")) &&
+	    str_has(rest, ":"))
+		return rest;
 	return pattern;
 }
 
@@ -451,12 +456,13 @@ static void add_shape(const struct skeleton *sk, const struct skeleton_probe *p,
 	for (size_t i = 0; i < p->n_fields; i++)
 		s.fields[n_own + i] = p->fields[i].shape;
 	if (sk->has_stack)
-		s.fields[s.n_fields++] =
-		    (struct shape_field){.name = STR("ustack"), .value = {.how = VALUE_STACK}};
+		s.fields[s.n_fields++] = (struct shape_field){
+		    .name = STR("ustack"),
+		    .value = {.how = VALUE_STACK, .n_frames = SHAPE_MOST_FRAMES}};
 	vec_push(ret->arena, &ret->list, s);
 }
 
-/** `$p3 = argN; $p4 = *(uint64 *)($p3 + 24); ` for the structs behind pointers. */
+/** `$p3 = argN; $p4 = *(uint64 *)($p3 + 24); ` for the pointees. */
 static void write_addresses(const struct skeleton_probe *p, struct code *out)
 {
 	for (size_t i = 0; i < p->n_fields; i++) {
@@ -493,18 +499,20 @@ static void write_struct(const struct skeleton *sk, const struct skeleton_field 
 }
 
 /**
- * From 0.24 on argN of usdt probes is an int64, and so is a signed result as it is lowered: there a cast
- * that changes nothing is warned of.
+ * Before 0.24 numbers are printed by their conversion, and only a usdt probe's argN may be narrow. From then on argN of usdt
+ * probes is an int64, and so is a signed result as it is lowered: there a cast that changes nothing is warned of.
  */
 static bool needs_cast(const struct skeleton *sk, const struct skeleton_probe *p,
 		       const struct skeleton_field *f)
 {
 	const struct ctype *t = f->shape.value.type;
 	bool is_result = str_eqz(f->value.s, "retval") && t && t->is_signed && !t->is_char;
-	return !dialect_has_signed_args(sk->version) || !(p->probe || is_result);
+	if (dialect_has_own_printf(sk->version))
+		return !p->probe && !is_result;
+	return p->probe || !dialect_searches_casts(sk->version);
 }
 
-/** The arguments of the printf() of a record: numbers, $key, then texts, each with it behind. */
+/** The arguments of the printf() of a record: numbers, $key, then texts, each followed by $key. */
 static void write_record_values(const struct skeleton *sk, const struct skeleton_probe *p,
 				const char *more, struct code *out)
 {
@@ -521,6 +529,7 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 		skeleton_write_value(&p->fields[i], false, out);
 		code_z(out, cast ? ")" : "");
 	}
+	code_z(out, sk->has_stack ? ", " EMIT_PLACE ", " EMIT_CALLER : "");
 	code_z(out, ", $key, comm, $key");
 	for (size_t i = 0; i < p->n_fields; i++) {
 		if (p->fields[i].shape.value.how != VALUE_STRING)

@@ -1,10 +1,10 @@
 /**
- * skeleton - a script for probes that nobody has written one for.
+ * skeleton - a generated script for probes.
  *
  * Takes the probes, or functions, of the target that match some patterns and decides how each
  * argument, or result, is best shown: strings quoted, enums by name, pointers in hex, numbers with
- * their sign. Out of that comes an editable template (`btgen skeleton`), or one that prints records
- * (`bpftrace.sh -t`) and their shapes.
+ * their sign. Out of that comes an editable template (`bpftrace.sh -t -n`), or one that prints
+ * records (`bpftrace.sh -t`) and their shapes.
  *
  *	struct skeleton sk = {.arena = a, .diag = d, .files = files, .version = version};
  *	if (skeleton_collect(&sk, patterns, n))
@@ -35,7 +35,7 @@ struct skeleton_probe {
 	struct targetfile *file;
 	const struct sdt_probe *probe; /**< NULL: it is a function */
 	const char *kind;	       /**< "usdt", "uprobe", "uretprobe" */
-	struct safe_word what;	/**< behind the path of an attach point: spdk:nvmf_tgt_state */
+	struct safe_word what;	/**< after the path of an attach point: spdk:nvmf_tgt_state */
 	struct str label;	/**< what its events are called: that, or uprobe:FUNCTION */
 	struct str declaration; /**< of a function that debug information knows */
 	uint64_t addr;		/**< of a function, at link time */
@@ -76,7 +76,8 @@ struct skeleton {
 	unsigned version;		    /**< of bpftrace */
 	const struct skeleton_calls *calls; /**< what --calls wants of functions, or NULL */
 	struct condition *filter;	    /**< which events, or NULL */
-	bool has_stack;			    /**< the user stack is shown behind each event */
+	bool has_stack;			    /**< the user stack is printed after each event */
+	bool is_list; /**< functions are listed: any number, each as a declaration */
 	enum skeleton_copies copies;
 
 	VEC(struct skeleton_probe) probes;
@@ -87,13 +88,13 @@ struct skeleton {
 };
 
 /**
- * Adds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?, or
- * functions: uprobe:NAME, uretprobe:FILE:NAME. Probes that this bpftrace cannot attach to are left
- * out and counted, @files->skipped; a pattern that matches nothing is an error.
- * False without an error: no probe is left, which is said behind what was skipped.
+ * Adds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?, or functions:
+ * uprobe:NAME, uretprobe:FILE:NAME. Probes that this bpftrace cannot attach to are left out and counted,
+ * @files->skipped; a pattern that matches nothing is an error. False without an error: no probe is left,
+ * which is reported after the skipped ones.
  */
 bool skeleton_collect(struct skeleton *sk, const char *const *patterns, size_t n);
-/** NAME or PROVIDER:NAME of a pattern that is written as in a template: usdt:__EXE__:NAME. */
+/** NAME or PROVIDER:NAME of a pattern that is written as in a template or a list: usdt:__EXE__:NAME, usdt:PROVIDER:NAME. */
 struct str skeleton_usdt_pattern(struct str pattern);
 /** The attach point of @p and the @filter, unless NULL, in front of a clause's block. */
 void skeleton_write_head(const struct skeleton_probe *p, struct condition *filter,
@@ -103,11 +104,11 @@ const struct skeleton_field *skeleton_find_field(struct arena *a, const struct s
 						 struct str word);
 /** An argument's value, args.NAME where the target's names are known: @by_name. */
 void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct code *out);
-/** The same as a text or a number that tells something: str(args.NAME), usym(args.NAME). */
+/** The same as a text or a number: str(args.NAME), usym(args.NAME). */
 void skeleton_write_shown(const struct skeleton_field *f, struct code *out);
 /**
- * The label of @p as a literal. One that is too long for this bpftrace keeps its end, behind dots, and
- * has a number where another probe has that end, too.
+ * The label of @p as a literal. One that is too long for this bpftrace keeps its end, after dots, and gets
+ * a number if another probe has that end, too.
  */
 struct safe_word skeleton_quote_label(const struct skeleton *sk, const struct skeleton_probe *p);
 /** Reads @text; false after an error. */
@@ -124,10 +125,10 @@ void skeleton_write_template(const struct skeleton *sk, struct code *out);
 void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out);
 
 /**
- * follow.c: structs behind the pointers that are printed, -t PATTERN --deep @levels. A pointer argument
- * becomes what it leads to (o={id = 4, next = 0x55d0c0001234}), one level; with more, so does each
- * pointer in there, as a field of its own (o->next={id = 5, ...}). What a record has no room for stays a
- * pointer, or is a part of the struct.
+ * follow.c: pointees of printed pointers, -t PATTERN --deep @levels. A pointer argument becomes its pointee
+ * (o={id = 4, next = 0x55d0c0001234}), one level; with more, so does each pointer in there, as a field of
+ * its own (o->next={id = 5, ...}). If a record has no room, it stays a pointer, or shows a part of the
+ * struct.
  */
 void follow_pointers(struct skeleton *sk, unsigned levels);
 

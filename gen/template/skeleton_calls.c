@@ -2,14 +2,8 @@
 
 #include <unistd.h>
 
+#include "emit/emit.h"
 #include "probe/attachable.h"
-
-// At a function's first instruction.
-#ifdef __x86_64__
-#define CALLER "*(uint64 *)reg(\"sp\")"
-#else
-#define CALLER "reg(\"r30\")"
-#endif
 
 static bool check_file(const struct skeleton *sk, struct targetfile *tf)
 {
@@ -89,8 +83,8 @@ void skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *
 		skeleton_write_head(&entry, sk->filter, out);
 		if (!sk->calls->has_args)
 			entry.n_fields = back.n_fields = 0;
-		skeleton_write_record(sk, &entry, SHAPE_ENTRY, 2, ", reg(\"sp\"), " CALLER, ret,
-				      out);
+		skeleton_write_record(sk, &entry, SHAPE_ENTRY, 2, ", reg(\"sp\"), " EMIT_CALLER,
+				      ret, out);
 		skeleton_write_head(&back, NULL, out);
 		skeleton_write_record(sk, &back, SHAPE_RETURN, 1, ", reg(\"sp\")", ret, out);
 	}

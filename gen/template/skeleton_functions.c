@@ -37,12 +37,14 @@ struct finder {
 	struct str source;     // of the source file, likewise
 	struct targetfile *at; // whose symbols are walked
 	VEC(struct function) found;
-	struct map names, addrs;	 // of `at` -> 1 + index in `found`
-	struct map owners;		 // name -> the first file that has it
-	unsigned n_odd;			 // whose names bpftrace does not take
-	unsigned n_ifuncs;		 // that the loader chooses: only their names are here
-	unsigned n_unsized;		 // to which it does not attach
-	unsigned n_unknown;		 // whose parameters nothing tells
+	struct map names, addrs; // of `at` -> 1 + index in `found`
+	struct map owners;	 // name -> the first file that has it
+	unsigned n_odd;		 // whose names bpftrace does not take
+	unsigned n_ifuncs;	 // that the loader chooses: only their names are here
+	unsigned n_unsized;	 // to which it does not attach
+	unsigned n_refused;	 // the kernel does not, for `why`
+	const char *why;
+	unsigned n_unknown;		 // whose parameters are not known
 	struct str unknown;		 // one of them
 	unsigned n_copies;		 // inlined, which are probes
 	unsigned n_shadowed;		 // places that bpftrace takes for others
@@ -64,15 +66,15 @@ static bool is_writable(struct str name, struct safe_word *ret)
 	return word_take(name, ALPHABET_SYMBOL, ret) && !(name.p[0] >= '0' && name.p[0] <= '9');
 }
 
-/** By the symbol; a pattern with a scope by the name in the source, without parameters: acme::* */
+/** By the symbol, or by the name in the source, without parameters: acme::* */
 static bool is_named(const struct finder *f, struct str symbol)
 {
 	return str_glob(f->name, symbol) ||
-	       (str_contains(f->name, STR("::")) && str_has_prefix(symbol, STR("_")) &&
+	       (str_has_prefix(symbol, STR("_")) &&
 		str_glob(f->name, demangle_name(f->sk->arena, symbol)));
 }
 
-static bool take_symbol(void *ctx, const struct img_symbol *sym)
+static bool add_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
 	struct arena *a = f->sk->arena;
@@ -80,10 +82,13 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	if (!is_named(f, sym->name) || codeplace_is_piece(sym->name) ||
 	    (f->source.n && !dwsite_is_from(f->at->bin.src, sym->addr, f->source)))
 		return true;
+	const char *why = attachable_refusal(f->at->bin.img, sym->addr);
+	f->why = f->why ? f->why : why;
 	// As _init and _fini: bpftrace ends when it is to attach to one without a size.
 	unsigned *lacks = !is_writable(sym->name, &name) ? &f->n_odd
 			  : sym->is_ifunc		 ? &f->n_ifuncs
 			  : !sym->size			 ? &f->n_unsized
+			  : why				 ? &f->n_refused
 							 : NULL;
 	if (lacks) {
 		++*lacks;
@@ -93,7 +98,7 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 		map_put(a, &f->owners, sym->name, f->at);
 	uintptr_t same_name = (uintptr_t)map_get(&f->names, sym->name);
 	uintptr_t same_addr = (uintptr_t)map_get_u64(&f->addrs, sym->addr);
-	if (same_name) {
+	if (same_name && !(f->sk->is_list && !same_addr)) {
 		struct function *other = &f->found.v[same_name - 1];
 		other->n_same += !same_addr && other->addr != sym->addr;
 		return true;
@@ -127,7 +132,7 @@ static void drop_shadowed(struct finder *f, const struct codeplace *p, struct st
 }
 
 /** What the name means in f->at, by codeplace.h. */
-static void take_places(struct finder *f, const struct codeplaces *places)
+static void add_places(struct finder *f, const struct codeplaces *places)
 {
 	struct arena *a = f->sk->arena;
 	for (size_t i = 0; i < places->list.n; i++) {
@@ -143,23 +148,29 @@ static void take_places(struct finder *f, const struct codeplaces *places)
 		    f->at, word_own("?"), p->addr, p->name, false, p->how == CODEPLACE_COPY, 0};
 		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
 				p->how != CODEPLACE_ENTRY || !is_writable(p->symbol, &fn.name);
+		if (f->sk->is_list) // its symbol is shown, also of a clone
+			is_writable(p->symbol, &fn.name);
 		struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
-		if (shadow.n) {
+		if (shadow.n && !f->sk->is_list) {
 			drop_shadowed(f, p, shadow);
 			continue;
 		}
 		if (p->symbol.n && !map_get(&f->owners, p->symbol))
 			map_put(a, &f->owners, p->symbol, f->at);
+		const char *why = attachable_refusal(f->at->bin.img, p->addr);
+		f->why = f->why ? f->why : why;
 		// As _init and _fini: bpftrace ends when it is to attach to one.
 		if (!fn.is_copy && !p->size)
 			f->n_unsized++;
+		else if (why)
+			f->n_refused++;
 		else if (!fn.is_copy || (f->sk->copies == SKELETON_COPIES && !f->is_return))
 			vec_push(a, &f->found, fn);
 	}
 }
 
 /** Functions that are only inlined, where no file has the name. */
-static void take_inlined(struct finder *f)
+static void add_inlined(struct finder *f)
 {
 	struct targetfiles *files = f->sk->files;
 	for (size_t i = 0; i < files->list.n && !f->found.n && f->sk->copies == SKELETON_COPIES;
@@ -168,11 +179,11 @@ static void take_inlined(struct finder *f)
 		f->at = &files->list.v[i];
 		if (is_meant(f, f->at) && targetfile_open(files, f->at) &&
 		    codeplace_inlined(f->sk->arena, &f->at->bin, f->name, &places))
-			take_places(f, &places);
+			add_places(f, &places);
 	}
 }
 
-/** False when no file has the name that the pattern says. */
+/** False if no file has the name of the pattern. */
 static bool find_all(struct finder *f)
 {
 	struct targetfiles *files = f->sk->files;
@@ -186,9 +197,9 @@ static bool find_all(struct finder *f)
 		f->names = f->addrs = (struct map){0};
 		struct codeplaces places;
 		if (img && str_has(f->name, "*?"))
-			img_walk(img, IMG_FUNCTIONS, take_symbol, f);
+			img_walk(img, IMG_FUNCTIONS, add_symbol, f);
 		else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
-			take_places(f, &places);
+			add_places(f, &places);
 	}
 	return has_file;
 }
@@ -256,6 +267,28 @@ static void add_result(struct skeleton *sk, struct skeleton_probe *p, const stru
 	f->index = UINT_MAX;
 }
 
+/** `uprobe:ns::f(int n)`: up to the parameters it is a pattern that means it; of a return, its type after two blanks. */
+static void add_listed(struct finder *f, const struct function *fn)
+{
+	struct arena *a = f->sk->arena;
+	struct skeleton_probe p = {
+	    .file = fn->file, .kind = f->is_return ? "uretprobe" : "uprobe", .what = fn->name};
+	struct funcargs args;
+	bool is_known = !fn->is_copy && funcargs_read(fn->file->bin.src, fn->addr, &args);
+	is_known &= !str_eqz(fn->name.s, "?");
+	struct str name = is_known ? demangle_name(a, fn->name.s) : fn->label;
+	p.label = str_printf(a, "%s:" STR_FMT, p.kind, STR_ARG(name));
+	p.declaration = p.label;
+	if (is_known)
+		p.declaration = str_printf(
+		    a, STR_FMT STR_FMT, STR_ARG(p.label),
+		    STR_ARG(str_from_offset(funcargs_declaration(a, &args), args.function.n)));
+	if (is_known && f->is_return && args.result)
+		p.declaration = str_printf(a, STR_FMT "  returns " STR_FMT, STR_ARG(p.declaration),
+					   STR_ARG(ctype_spell(a, args.result)));
+	skeleton_add(f->sk, &p);
+}
+
 static void add_function(struct finder *f, const struct function *fn)
 {
 	struct skeleton *sk = f->sk;
@@ -266,7 +299,7 @@ static void add_function(struct finder *f, const struct function *fn)
 				   .addr = fn->addr};
 	struct funcargs args;
 	if (fn->n_same && attachable_shadow(sk->arena, fn->file->bin.img, fn->addr).n) {
-		f->n_shadowed += 1 + fn->n_same; // which is the first, nobody knows
+		f->n_shadowed += 1 + fn->n_same; // any of them may be the first
 		f->shadowed = fn->name.s;
 		return;
 	}
@@ -313,7 +346,7 @@ struct skeleton_probe skeleton_return_of(struct skeleton *sk, const struct skele
 	return ret;
 }
 
-// --- what is said ---
+// --- reports ---
 
 static bool report_none(struct finder *f, struct str pattern)
 {
@@ -332,6 +365,11 @@ static bool report_none(struct finder *f, struct str pattern)
 				  "functions that match '" STR_FMT
 				  "' have no size in the symbol table: bpftrace cannot attach",
 				  STR_ARG(pattern));
+	if (f->n_refused)
+		return diag_error(f->sk->diag, NULL,
+				  "the functions that match '" STR_FMT
+				  "' begin with %s, which Linux cannot probe",
+				  STR_ARG(pattern), f->why);
 	diag_error(f->sk->diag, NULL, "no function matches '" STR_FMT "'", STR_ARG(pattern));
 	if (f->source.n)
 		return false;
@@ -360,7 +398,7 @@ static bool report_none(struct finder *f, struct str pattern)
 
 static unsigned max_functions(const struct skeleton *sk)
 {
-	return sk->calls ? sk->calls->max_functions : MAX_FUNCTIONS;
+	return sk->is_list ? UINT_MAX : sk->calls ? sk->calls->max_functions : MAX_FUNCTIONS;
 }
 
 static bool report_too_many(struct finder *f, struct str pattern)
@@ -392,6 +430,11 @@ static bool report_too_many(struct finder *f, struct str pattern)
 
 static void report_less(struct finder *f)
 {
+	if (f->n_refused)
+		diag_warning(f->sk->diag, NULL,
+			     "%u function%s of " STR_FMT " %s skipped, as Linux cannot probe %s",
+			     f->n_refused, f->n_refused == 1 ? "" : "s", STR_ARG(f->name),
+			     f->n_refused == 1 ? "is" : "are", f->why);
 	if (f->n_shadowed)
 		diag_warning(f->sk->diag, NULL,
 			     "%u place%s of " STR_FMT " %s skipped: bpftrace may attach to another "
@@ -432,19 +475,14 @@ static void report_less(struct finder *f)
 				 : arena_printf(f->sk->arena, " and %u others", f->n_unknown - 1));
 }
 
-/** One of the two colons of ns::name. */
-static bool is_scope(struct str name, size_t i)
-{
-	return (i && name.p[i - 1] == ':') || (i + 1 < name.n && name.p[i + 1] == ':');
-}
-
 /** uprobe:NAME, uretprobe:FILE:NAME; a path may have colons. */
 static void read_pattern(struct finder *f, struct str pattern)
 {
 	f->is_return = str_has_prefix(pattern, STR("uretprobe:"));
 	f->name = f->sk->calls ? pattern : str_from_offset(pattern, str_find(pattern, ':') + 1);
 	for (size_t i = str_find(f->name, '('); i > 0; i--)
-		if (f->name.p[i - 1] == ':' && !is_scope(f->name, i - 1)) {
+		if (f->name.p[i - 1] == ':' && (i < 2 || f->name.p[i - 2] != ':') &&
+		    (i == f->name.n || f->name.p[i] != ':')) {
 			f->file = str_slice(f->name, 0, i - 1);
 			f->name = str_from_offset(f->name, i);
 			break;
@@ -467,7 +505,7 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 				  STR_ARG(pattern), STR_ARG(f.file));
 	}
 	if (!f.found.n)
-		take_inlined(&f);
+		add_inlined(&f);
 	if (!f.found.n)
 		return report_none(&f, pattern);
 	if (f.found.n + (sk->calls ? sk->probes.n : 0) > max_functions(sk))
@@ -476,7 +514,11 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 		struct str key = str_printf(
 		    sk->arena, "%s %llx " STR_FMT, f.is_return ? "uretprobe" : "uprobe",
 		    (unsigned long long)f.found.v[i].addr, STR_ARG(f.found.v[i].file->path));
-		if (map_add(sk->arena, &sk->known, key))
+		if (!map_add(sk->arena, &sk->known, key))
+			continue;
+		if (sk->is_list)
+			add_listed(&f, &f.found.v[i]);
+		else
 			add_function(&f, &f.found.v[i]);
 	}
 	report_less(&f);

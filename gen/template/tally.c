@@ -21,7 +21,7 @@ static bool report_no_argument(const struct skeleton *sk, const struct skeleton_
 	return false;
 }
 
-/** A key of a map, as the user says it, at probe @p. */
+/** A key of a map, in the user's words, at probe @p. */
 static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
 		      struct code *out)
 {
@@ -92,7 +92,7 @@ bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code 
 	return good;
 }
 
-/** Lines of a script, where ? is @key and ~, in front of a condition, @open; each behind @indent. */
+/** Lines of a script, with @key for ? and @open, before a condition, for ~; each after @indent. */
 static void add_lines(const char *lines, const char *indent, const struct code *key,
 		      const char *open, struct code *out)
 {
@@ -108,7 +108,7 @@ static void add_lines(const char *lines, const char *indent, const struct code *
 	}
 }
 
-/** As the user says it, in the map of what is under way. */
+/** In the user's words, in the map of operations under way. */
 static bool write_start_key(const struct skeleton *sk, const struct skeleton_probe *p,
 			    struct str word, struct code *out)
 {
@@ -121,8 +121,8 @@ static bool write_start_key(const struct skeleton *sk, const struct skeleton_pro
 	return write_key(sk, p, word, out);
 }
 
-// What is not in the map behind its start found no room, or another thread that has the same key was done meanwhile.
-// A key is not kept in a variable: 0.17 does not find a string again that way.
+// A start without an entry found no room, or another thread with the same key ended meanwhile. A key is not
+// kept in a variable: 0.17 does not find a string again that way.
 static const char start_lines[] =
     "if (~@start[?] != 0) {\n"
     "\t@unpaired[\"started again before it was done\"] = count();\n"

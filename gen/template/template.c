@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "bind/apart.h"
+#include "bind/by_address.h"
 #include "bind/attach.h"
 #include "check/check.h"
 #include "emit/emit.h"
@@ -19,7 +19,7 @@
 #include "dialect/dialect.h"
 
 /** `scope target` or `scope host` */
-static bool take_scope(struct bind *b, const struct token *t)
+static bool read_scope(struct bind *b, const struct token *t)
 {
 	if (tok_is(t, "host"))
 		b->found.scope = BIND_HOST;
@@ -35,7 +35,7 @@ bool template_is_for_host(const struct pp *pp)
 }
 
 /** `require bpftrace >= 0.23` */
-static bool take_require(const struct bind *b, const struct token *t)
+static bool check_required(const struct bind *b, const struct token *t)
 {
 	unsigned v = 0;
 	if (!tok_is(t, "bpftrace") || !tok_is(t->next, ">=") ||
@@ -49,7 +49,7 @@ static bool take_require(const struct bind *b, const struct token *t)
 }
 
 /** `trigger PATTERN`: for --keep */
-static bool take_trigger(struct bind *b, const struct token *t)
+static bool read_trigger(struct bind *b, const struct token *t)
 {
 	struct strbuf pattern = {0};
 	if (t->kind == TOK_EOF || b->found.trigger.n)
@@ -62,18 +62,30 @@ static bool take_trigger(struct bind *b, const struct token *t)
 	return true;
 }
 
-static bool take_pragmas(struct bind *b)
+/** `time since`: for the clauses of its file */
+static bool read_time(struct bind *b, const struct pp_pragma *p)
+{
+	const struct token *t = p->tokens->next;
+	if (!tok_is(t, "since") || t->next->kind != TOK_EOF)
+		return diag_error(b->diag, tok_at(t), "#pragma time: expected `since`");
+	vec_push(b->arena, &b->found.timed, p->loc.file);
+	return true;
+}
+
+static bool read_pragmas(struct bind *b)
 {
 	const struct pp *pp = b->found.pp;
 	bool good = true;
 	for (size_t i = 0; i < pp->pragmas.n; i++) {
 		const struct token *t = pp->pragmas.v[i].tokens;
 		if (tok_is(t, "scope"))
-			good &= take_scope(b, t->next);
+			good &= read_scope(b, t->next);
 		else if (tok_is(t, "require"))
-			good &= take_require(b, t->next);
+			good &= check_required(b, t->next);
 		else if (tok_is(t, "trigger"))
-			good &= take_trigger(b, t->next);
+			good &= read_trigger(b, t->next);
+		else if (tok_is(t, "time"))
+			good &= read_time(b, &pp->pragmas.v[i]);
 		else if (tok_is(t, "gate"))
 			b->found.has_gate = true;
 		if (tok_is(t, "gate") && t->next->kind != TOK_EOF)
@@ -98,22 +110,19 @@ static bool bind_clauses(struct bind *b)
 		good &= !clauses[i]->is_wrong;
 	}
 	return good && optional_drop(b) && check_macros(b) && check_number(b) && check_reach(b) &&
-	       check_switches(b) && apart_finish(b);
+	       check_switches(b) && by_address_finish(b);
 }
 
-/**
- * Lines for bpftrace's clang go where they stood, but before the first clause: it takes none behind
- * it.
- */
+/** Lines for bpftrace's clang stay where they are, but before the first clause: after it bpftrace accepts none. */
 static void place_c_lines(const struct bind *b, struct pp *pp)
 {
 	struct token **link = &pp->out;
 	for (size_t i = 0; i < pp->c_lines.n; i++) {
 		struct token *line = pp->c_lines.v[i].directive;
-		while (link != pp->c_lines.v[i].at && *link != b->found.script.behind_c &&
+		while (link != pp->c_lines.v[i].at && *link != b->found.script.after_c &&
 		       (*link)->kind != TOK_EOF)
 			link = &(*link)->next;
-		// The next one may have stood here, too.
+		// The next one may have been here, too.
 		if (i + 1 < pp->c_lines.n && pp->c_lines.v[i + 1].at == link)
 			pp->c_lines.v[i + 1].at = &line->next;
 		line->next = *link;
@@ -140,8 +149,7 @@ static void resolve_import(const struct bind *b, struct node *n)
 	if (!file.n || file.p[0] == '/' || !realpath(beside, path))
 		return;
 	name->text = lex_quote(b->arena, str_copy(b->arena, str_from(path)));
-	// bpftrace reads members and arguments wrongly in there as anywhere, and we cannot see
-	// where.
+	// bpftrace reads members and arguments wrongly in there as anywhere, and we cannot see where.
 	if (b->given->files)
 		diag_warning(b->diag, tok_at(name),
 			     "macros of an imported file see no types of the target: use #include "
@@ -153,12 +161,14 @@ static void replace_cpid(const struct bind *b, struct node *n)
 {
 	bool is_read = n->kind == NODE_NAME || (n->kind == NODE_CALL && !n->child);
 	bool is_has = is_read && tok_is(n->name, "has_cpid");
-	if (is_has || (is_read && tok_is(n->name, "cpid")))
+	if (is_has)
+		change_leaf(b->arena, n, NODE_NAME, STR("true"));
+	else if (is_read && tok_is(n->name, "cpid"))
 		change_leaf(b->arena, n, NODE_NUMBER,
-			    str_printf(b->arena, "%d", is_has ? 1 : b->given->proc->pid));
+			    str_printf(b->arena, "%d", b->given->proc->pid));
 }
 
-/** Moves the tokens of @n, which is behind it, to *@to; the place behind them. */
+/** Moves the tokens of @n, which comes later, to *@to; returns the place after them. */
 static struct token **move_node(const struct node *n, struct token **to)
 {
 	struct token **link = to;
@@ -180,7 +190,7 @@ static bool move_heads(const struct script *s, struct pp *pp)
 	bool is_late = false, is_moved = false;
 	unsigned n_configs = 0;
 	struct token **to = &pp->out;
-	while (*to != s->behind_c && (*to)->kind != TOK_EOF)
+	while (*to != s->after_c && (*to)->kind != TOK_EOF)
 		to = &(*to)->next;
 	for (const struct node *n = s->program->child; n; n = n->next) {
 		is_late |= n->kind == NODE_CLAUSE;
@@ -204,9 +214,9 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	if (!script_parse(b->arena, b->diag, pp->out, &b->found.script) ||
 	    (move_heads(&b->found.script, pp) &&
 	     !script_parse(b->arena, b->diag, pp->out, &b->found.script)) ||
-	    !take_pragmas(b) || !optional_collect(b))
+	    !read_pragmas(b) || !optional_collect(b))
 		return false;
-	if (apart_split(b, pp)) {
+	if (by_address_split(b, pp)) {
 		b->diag->once = arena_new(b->arena, struct diag_once);
 		b->diag->once->arena = b->arena;
 		if (!script_parse(b->arena, b->diag, pp->out, &b->found.script))
@@ -234,7 +244,7 @@ static bool bind_program(struct bind *b, struct pp *pp)
 		return false;
 	if (b->given->lock)
 		lock_add_script(b);
-	return (b->given->is_own || check_script(b)) && bound && emit_program(b);
+	return (b->given->is_generated || check_script(b)) && bound && emit_program(b);
 }
 
 bool template_bind(struct bind *b, struct pp *pp)

@@ -6,8 +6,8 @@
  *
  *	struct bind_given given = {.files = &files, .version = 17, .main = file};
  *	struct bind_made made = {.printed_strlen = UINT_MAX, .program = &program};
- *	struct bind_memory memory = {0};
- *	struct bind b = {&arena, &diag, &given, .made = &made, .memory = &memory};
+ *	struct bind_cache cache = {0};
+ *	struct bind b = {&arena, &diag, &given, .made = &made, .cache = &cache};
  *	if (template_bind(&b, &pp)) ...
  */
 #ifndef TEMPLATE_TEMPLATE_H
@@ -20,7 +20,7 @@ bool template_is_for_host(const struct pp *pp);
 /** False after errors; then the tokens are in no useful state. */
 bool template_bind(struct bind *b, struct pp *pp);
 
-/** track.c: reads each `#pragma track` into b->tracks, a JSON array; false after an error, which is said. */
+/** track.c: reads each `#pragma track` into b->tracks, a JSON array; false after an error. */
 bool track_collect(struct bind *b);
 
 #endif

@@ -90,7 +90,7 @@ unsigned trace_strlen(const struct shapes *all, unsigned version)
 	enum { NUMBER = 8, COMM = 16, ADDRESS = 16 }; // with what is read with it, of a struct
 	unsigned least = UINT_MAX;
 	vec_each(const struct shape, s, &all->list) {
-		size_t numbers, texts; // each with KEY behind it, the first one with KEY in front
+		size_t numbers, texts; // each followed by KEY, the first one also preceded by it
 		shape_count(all, s, &numbers, &texts);
 		if (s->style == SHAPE_KEY)
 			continue;

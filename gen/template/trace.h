@@ -12,7 +12,7 @@
 /** What -t and its options ask for. */
 struct trace_request {
 	word_list patterns; /**< probes, as skeleton_collect() takes them; none: no -t */
-	unsigned deep;	    /**< levels of structs behind pointers that are shown */
+	unsigned deep;	    /**< levels of pointees that are shown */
 	bool has_stack;
 	const char *filter; /**< a condition for events, or NULL */
 	const char *counts; /**< --count: keys, tally_write_counts(), instead of events; or NULL */
@@ -29,8 +29,8 @@ bool trace_is_list(const struct trace_request *req);
 
 /**
  * A template for the probes of @files, for bpftrace of @version. One that lists events prints records,
- * whose shapes @shapes gets; if that is NULL it is one to be read and edited, as the others are. Lives
- * in @a. NULL: errors as skeleton_collect() says them.
+ * whose shapes are added to @shapes; if that is NULL the template is made to be read and edited, as the
+ * others are. Lives in @a. NULL: errors as in skeleton_collect().
  */
 struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles *files,
 			    unsigned version, const struct trace_request *req,

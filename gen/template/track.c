@@ -21,7 +21,7 @@ static bool fail(struct track_line *r, const char *what)
 }
 
 /** A text in quotes; what is between its braces is left for the records to fill in. */
-static bool take_text(struct track_line *r, struct str *ret)
+static bool parse_text(struct track_line *r, struct str *ret)
 {
 	struct arena *a = r->b->arena;
 	if (r->at->kind != TOK_STRING)
@@ -37,7 +37,7 @@ static bool take_text(struct track_line *r, struct str *ret)
 	return true;
 }
 
-static bool take_word(struct track_line *r, const char *word)
+static bool accept_word(struct track_line *r, const char *word)
 {
 	if (!tok_is(r->at, word))
 		return false;
@@ -58,8 +58,8 @@ static bool is_traced(const struct bind *b, struct str probe)
 	return false;
 }
 
-/** `query__done, query__execute__done`, up to a word that goes on. */
-static bool take_probes(struct track_line *r, const char *const *ends, struct map *ret)
+/** `query__done, query__execute__done`, up to one of @ends. */
+static bool parse_probes(struct track_line *r, const char *const *ends, struct map *ret)
 {
 	struct arena *a = r->b->arena;
 	do {
@@ -76,12 +76,12 @@ static bool take_probes(struct track_line *r, const char *const *ends, struct ma
 			diag_warning(r->b->diag, tok_at(first),
 				     "#pragma track: no clause traces " STR_FMT, STR_ARG(name));
 		map_add(a, ret, name);
-	} while (take_word(r, ","));
+	} while (accept_word(r, ","));
 	return true;
 }
 
-/** state "{new}", and what else stands for one thing that a record says of its track. */
-static bool take_action(struct track_line *r, const char *const *actions, struct json *j)
+/** state "{new}" and other actions of a record on its track. */
+static bool parse_action(struct track_line *r, const char *const *actions, struct json *j)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s", NULL};
 	struct str kind = r->at->text, name;
@@ -91,12 +91,12 @@ static bool take_action(struct track_line *r, const char *const *actions, struct
 	json_str(j, "kind", kind);
 	if (str_eqz(kind, "end"))
 		return true;
-	if (!take_text(r, &name))
+	if (!parse_text(r, &name))
 		return false;
 	json_str(j, "name", name);
 	if (!str_eqz(kind, "slice"))
 		return true;
-	if (!take_word(r, "lasting") || r->at->kind != TOK_IDENT)
+	if (!accept_word(r, "lasting") || r->at->kind != TOK_IDENT)
 		return fail(r, "lasting, a field, and its unit: lasting took us");
 	json_str(j, "lasting", r->at->text);
 	r->at = r->at->next;
@@ -107,12 +107,12 @@ static bool take_action(struct track_line *r, const char *const *actions, struct
 	return true;
 }
 
-static bool take_line(struct track_line *r, struct json *j)
+static bool parse_line(struct track_line *r, struct json *j)
 {
 	static const char *const words[] = {"by", "state", "begin", "end", "slice", "call", NULL};
 	struct map probes = {0};
 	struct str by = {0};
-	if (!take_probes(r, words, &probes) || (take_word(r, "by") && !take_text(r, &by)))
+	if (!parse_probes(r, words, &probes) || (accept_word(r, "by") && !parse_text(r, &by)))
 		return false;
 	const struct token *actions = r->at;
 	for (struct map_entry *e = NULL; (e = map_next(&probes, e));) {
@@ -122,7 +122,7 @@ static bool take_line(struct track_line *r, struct json *j)
 			json_str(j, "probe", e->key);
 			if (by.n)
 				json_str(j, "by", by);
-			if (!take_action(r, words + 1, j))
+			if (!parse_action(r, words + 1, j))
 				return false;
 			json_close(j, '}');
 		} while (r->at->kind != TOK_EOF);
@@ -140,7 +140,7 @@ bool track_collect(struct bind *b)
 		const struct token *t = b->found.pp->pragmas.v[i].tokens;
 		struct track_line r = {b, t->next};
 		if (tok_is(t, "track"))
-			good &= take_line(&r, &j);
+			good &= parse_line(&r, &j);
 	}
 	json_close(&j, ']');
 	b->found.tracks = strbuf_take(&text, b->arena);

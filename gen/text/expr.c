@@ -1,22 +1,9 @@
-/*
- * The value of an #if expression
- *
- * Integer arithmetic in intmax_t and uintmax_t (C11 6.10.1): operands with a u suffix, or too large
- * for intmax_t, make an operation unsigned. What C leaves undefined is defined as gcc does it:
- * overflow wraps, a shift by more than the width gives 0 (or -1), by a negative count goes the
- * other way. The half of ?: && || that is not evaluated may divide by zero.
- */
-#include "text/pp_priv.h"
+#include "text/expr.h"
 
 #include <limits.h>
 #include <string.h>
 
 #define MAX_DEPTH 200 // parentheses, unary operators and ?: in one another
-
-struct value {
-	bool is_unsigned;
-	uint64_t v; /**< two's complement when signed */
-};
 
 struct parser {
 	const struct token *t;
@@ -24,25 +11,27 @@ struct parser {
 	unsigned unevaluated; /**< nesting of halves that are not evaluated */
 	const struct token *bad_at;
 	const char *why;
+	expr_find_fn *find;
+	const struct map *constants; /**< of C, for @find; NULL in #if */
 };
 
-static struct value fail(struct parser *p, const struct token *at, const char *why)
+static struct constant_value fail(struct parser *p, const struct token *at, const char *why)
 {
 	if (!p->why) {
 		p->bad_at = at;
 		p->why = why;
 	}
-	return (struct value){0};
+	return (struct constant_value){0};
 }
 
-static bool is_neg(struct value a)
+static bool is_neg(struct constant_value a)
 {
-	return !a.is_unsigned && (int64_t)a.v < 0;
+	return !a.is_unsigned && (int64_t)a.value < 0;
 }
 
-static struct value of_bool(bool b)
+static struct constant_value of_bool(bool b)
 {
-	return (struct value){false, b};
+	return (struct constant_value){.value = b};
 }
 
 /** u, l, ll and their mixtures; false for anything else. */
@@ -86,7 +75,7 @@ static bool scale(uint64_t *v, struct str *rest)
 	return true;
 }
 
-static struct value number(struct parser *p, const struct token *t)
+static struct constant_value number(struct parser *p, const struct token *t)
 {
 	struct str s = t->text;
 	int base = 10;
@@ -96,7 +85,7 @@ static struct value number(struct parser *p, const struct token *t)
 	} else if (s.n > 1 && s.p[0] == '0') {
 		base = 8;
 	}
-	struct value r = {0};
+	struct constant_value r = {0};
 	size_t i = 0;
 	for (; i < s.n; i++) {
 		if (s.p[i] == '_' && i > 0 && i + 1 < s.n && digit_value(s.p[i + 1]) < base)
@@ -104,8 +93,8 @@ static struct value number(struct parser *p, const struct token *t)
 		int d = digit_value(s.p[i]);
 		if (d >= base)
 			break;
-		if (__builtin_mul_overflow(r.v, (uint64_t)base, &r.v) ||
-		    __builtin_add_overflow(r.v, (uint64_t)d, &r.v))
+		if (__builtin_mul_overflow(r.value, (uint64_t)base, &r.value) ||
+		    __builtin_add_overflow(r.value, (uint64_t)d, &r.value))
 			return fail(p, t, "this number is too large for #if");
 	}
 	struct str rest = str_from_offset(s, i);
@@ -114,13 +103,16 @@ static struct value number(struct parser *p, const struct token *t)
 	if (base == 8 && rest.n && (rest.p[0] == '8' || rest.p[0] == '9'))
 		return fail(p, t, "invalid digit in an octal number");
 	if (base == 10 && rest.n > 1 && (rest.p[0] | 32) == 'e' && digit_value(rest.p[1]) < 10 &&
-	    !scale(&r.v, &rest))
+	    !scale(&r.value, &rest))
 		return fail(p, t, "this number is too large for #if");
 	if (str_find(rest, '.') < rest.n || (s.n && s.p[0] == '.'))
 		return fail(p, t, "#if takes integers only");
 	if (!suffix(rest, &r.is_unsigned))
 		return fail(p, t, "this is not a number that #if can use");
-	r.is_unsigned |= r.v > INT64_MAX;
+	r.is_unsigned |= r.value > INT64_MAX;
+	r.is_long = str_find(rest, 'l') < rest.n || str_find(rest, 'L') < rest.n ||
+		    r.value > (base == 10 && !r.is_unsigned ? INT32_MAX : UINT32_MAX);
+	r.is_unsigned |= p->constants && !r.is_long && r.value > INT32_MAX;
 	return r;
 }
 
@@ -142,7 +134,7 @@ static bool character(struct str *s, unsigned *ret)
 	return good && *ret <= 0xff;
 }
 
-static struct value char_constant(struct parser *p, const struct token *t)
+static struct constant_value char_constant(struct parser *p, const struct token *t)
 {
 	struct str s = str_slice(t->text, 1, t->text.n - 2);
 	unsigned n = 0;
@@ -159,14 +151,25 @@ static struct value char_constant(struct parser *p, const struct token *t)
 	}
 	// As gcc: one character is a (signed, on x86) char, several are an int.
 	int64_t value = n == 1 && CHAR_MIN < 0 ? (int64_t)(signed char)v : (int64_t)(int32_t)v;
-	return (struct value){false, (uint64_t)value};
+	return (struct constant_value){.value = (uint64_t)value};
 }
 
-static struct value conditional(struct parser *p);
+/** @r, which @op made of operands of C. */
+static struct constant_value check_width(struct parser *p, const struct token *op,
+					 struct constant_value r)
+{
+	bool fits = r.is_unsigned ? r.value <= UINT32_MAX : (int64_t)r.value == (int32_t)r.value;
+	if (p->constants && !r.is_long && !fits && !p->unevaluated)
+		return fail(p, op, "C has 32 bits here");
+	return r;
+}
 
-static struct value primary(struct parser *p)
+static struct constant_value conditional(struct parser *p);
+
+static struct constant_value primary(struct parser *p)
 {
 	const struct token *t = p->t;
+	struct constant_value v;
 	if (t->kind == TOK_NUMBER) {
 		p->t = t->next;
 		return number(p, t);
@@ -177,12 +180,16 @@ static struct value primary(struct parser *p)
 	}
 	if (t->kind == TOK_IDENT) {
 		p->t = t->next;
+		if (p->constants)
+			return p->find(p->constants, t->text, p->depth + 1, &v)
+				   ? v
+				   : fail(p, t, "not a constant");
 		return tok_is(p->t, "(") ? fail(p, t, "no macro of this name is defined")
-					 : (struct value){0};
+					 : (struct constant_value){0};
 	}
 	if (tok_is(t, "(")) {
 		p->t = t->next;
-		struct value r = conditional(p);
+		struct constant_value r = conditional(p);
 		if (p->why)
 			return r;
 		if (!tok_is(p->t, ")"))
@@ -198,24 +205,24 @@ static struct value primary(struct parser *p)
 				       : "expected a value in the #if expression");
 }
 
-static struct value unary(struct parser *p)
+static struct constant_value unary(struct parser *p)
 {
 	const struct token *t = p->t;
 	if (p->why)
-		return (struct value){0};
+		return (struct constant_value){0};
 	if (t->kind != TOK_PUNCT || t->text.n != 1 || !strchr("+-!~", t->text.p[0]) ||
 	    !t->text.p[0])
 		return primary(p);
 	if (++p->depth > MAX_DEPTH)
 		return fail(p, t, "the #if expression is nested too deeply");
 	p->t = t->next;
-	struct value a = unary(p);
+	struct constant_value a = unary(p);
 	p->depth--;
 	char op = t->text.p[0];
 	if (op == '!')
-		return of_bool(!a.v);
-	a.v = op == '-' ? -a.v : op == '~' ? ~a.v : a.v;
-	return a;
+		return of_bool(!a.value);
+	a.value = op == '-' ? -a.value : op == '~' ? ~a.value : a.value;
+	return check_width(p, t, a);
 }
 
 /** Binds tighter the higher it is; 0 for what is no binary operator. */
@@ -235,122 +242,151 @@ static int precedence(const struct token *t)
 	return 0;
 }
 
-static struct value shift(struct value a, struct value by, bool left)
+static struct constant_value shift(struct constant_value a, struct constant_value by, bool left)
 {
-	uint64_t n = by.v;
+	uint64_t n = by.value;
 	if (is_neg(by)) {
 		left = !left;
-		n = -by.v;
+		n = -by.value;
 	}
 	uint64_t fill = is_neg(a) && !left ? UINT64_MAX : 0;
 	if (n >= 64)
-		a.v = fill;
+		a.value = fill;
 	else if (left)
-		a.v <<= n;
+		a.value <<= n;
 	else if (n)
-		a.v = a.v >> n | (fill ? fill << (64 - n) : 0);
+		a.value = a.value >> n | (fill ? fill << (64 - n) : 0);
 	return a;
 }
 
-static struct value divide(struct parser *p, const struct token *op, struct value a, struct value b)
+static struct constant_value divide(struct parser *p, const struct token *op,
+				    struct constant_value a, struct constant_value b)
 {
 	bool rem = op->text.p[0] == '%';
-	bool is_unsigned = a.is_unsigned || b.is_unsigned;
-	if (!b.v) {
+	bool is_unsigned = a.is_unsigned || b.is_unsigned, is_long = a.is_long || b.is_long;
+	if (!b.value) {
 		if (!p->unevaluated)
 			return fail(p, op, "division by zero in #if");
-		return (struct value){is_unsigned, 0};
+		return (struct constant_value){is_unsigned, 0, is_long};
 	}
 	if (is_unsigned)
-		return (struct value){true, rem ? a.v % b.v : a.v / b.v};
-	if (b.v == UINT64_MAX) // -1: INTMAX_MIN / -1 wraps
-		return (struct value){false, rem ? 0 : -a.v};
-	int64_t x = (int64_t)a.v, y = (int64_t)b.v;
-	return (struct value){false, (uint64_t)(rem ? x % y : x / y)};
+		return (struct constant_value){true, rem ? a.value % b.value : a.value / b.value,
+					       is_long};
+	if (b.value == UINT64_MAX) // -1: INTMAX_MIN / -1 wraps
+		return (struct constant_value){false, rem ? 0 : -a.value, is_long};
+	int64_t x = (int64_t)a.value, y = (int64_t)b.value;
+	return (struct constant_value){false, (uint64_t)(rem ? x % y : x / y), is_long};
 }
 
-static struct value apply(struct parser *p, const struct token *op, struct value a, struct value b)
+static struct constant_value apply(struct parser *p, const struct token *op,
+				   struct constant_value a, struct constant_value b)
 {
 	char c = op->text.p[0], d = op->text.n > 1 ? op->text.p[1] : '\0';
-	bool is_unsigned = a.is_unsigned || b.is_unsigned;
-	bool less = is_unsigned ? a.v < b.v : (int64_t)a.v < (int64_t)b.v;
+	bool is_unsigned = a.is_unsigned || b.is_unsigned, is_long = a.is_long || b.is_long;
+	bool less = is_unsigned ? a.value < b.value : (int64_t)a.value < (int64_t)b.value;
 	switch (c) {
 	case '/':
 	case '%':
 		return divide(p, op, a, b);
 	case '=':
-		return of_bool(a.v == b.v);
+		return of_bool(a.value == b.value);
 	case '!':
-		return of_bool(a.v != b.v);
+		return of_bool(a.value != b.value);
 	case '<':
-		return d == '<' ? shift(a, b, true) : of_bool(less || (d && a.v == b.v));
+		return d == '<' ? shift(a, b, true) : of_bool(less || (d && a.value == b.value));
 	case '>':
-		return d == '>' ? shift(a, b, false) : of_bool(!less && (d || a.v != b.v));
+		return d == '>' ? shift(a, b, false) : of_bool(!less && (d || a.value != b.value));
 	case '&':
-		return d ? of_bool(a.v && b.v) : (struct value){is_unsigned, a.v & b.v};
+		return d ? of_bool(a.value && b.value)
+			 : (struct constant_value){is_unsigned, a.value & b.value, is_long};
 	case '|':
-		return d ? of_bool(a.v || b.v) : (struct value){is_unsigned, a.v | b.v};
+		return d ? of_bool(a.value || b.value)
+			 : (struct constant_value){is_unsigned, a.value | b.value, is_long};
 	default:
-		return (struct value){is_unsigned, c == '*'   ? a.v * b.v
-						   : c == '+' ? a.v + b.v
-						   : c == '-' ? a.v - b.v
-							      : a.v ^ b.v};
+		return (struct constant_value){is_unsigned,
+					       c == '*'	  ? a.value * b.value
+					       : c == '+' ? a.value + b.value
+					       : c == '-' ? a.value - b.value
+							  : a.value ^ b.value,
+					       is_long};
 	}
 }
 
-static struct value binary(struct parser *p, int min)
+/** @a as an operand beside @b: an unsigned int becomes a long beside one. */
+static struct constant_value convert(const struct parser *p, struct constant_value a,
+				     struct constant_value b)
 {
-	struct value a = unary(p);
+	a.is_unsigned &= !p->constants || a.is_long || !b.is_long;
+	return a;
+}
+
+static struct constant_value binary(struct parser *p, int min)
+{
+	struct constant_value a = unary(p);
 	for (;;) {
 		const struct token *op = p->t;
 		int level = p->why ? 0 : precedence(op);
 		if (!level || level < min)
 			return a;
 		p->t = op->next;
-		bool known = (level == 1 && a.v) || (level == 2 && !a.v);
+		bool known = (level == 1 && a.value) || (level == 2 && !a.value);
 		p->unevaluated += known;
-		struct value b = binary(p, level + 1); // at most ten deep
+		struct constant_value b = binary(p, level + 1); // at most ten deep
 		p->unevaluated -= known;
 		if (!p->why)
-			a = apply(p, op, a, b);
+			a = check_width(p, op, apply(p, op, convert(p, a, b), convert(p, b, a)));
 	}
 }
 
-static struct value conditional(struct parser *p)
+static struct constant_value conditional(struct parser *p)
 {
 	if (++p->depth > MAX_DEPTH)
 		return fail(p, p->t, "the #if expression is nested too deeply");
-	struct value c = binary(p, 1);
+	struct constant_value c = binary(p, 1);
 	if (!p->why && tok_is(p->t, "?")) {
 		const struct token *q = p->t;
 		p->t = q->next;
-		p->unevaluated += !c.v;
-		struct value a = conditional(p);
-		p->unevaluated -= !c.v;
+		p->unevaluated += !c.value;
+		struct constant_value a = conditional(p);
+		p->unevaluated -= !c.value;
 		if (!p->why && !tok_is(p->t, ":"))
 			return fail(p, q, "this ? has no :");
 		if (p->why)
 			return c;
 		p->t = p->t->next;
-		p->unevaluated += c.v != 0;
-		struct value b = conditional(p);
-		p->unevaluated -= c.v != 0;
-		bool is_unsigned = a.is_unsigned || b.is_unsigned;
-		c = c.v ? a : b;
-		c.is_unsigned = is_unsigned;
+		p->unevaluated += c.value != 0;
+		struct constant_value b = conditional(p);
+		p->unevaluated -= c.value != 0;
+		struct constant_value first = convert(p, a, b), second = convert(p, b, a);
+		c = c.value ? first : second;
+		c.is_unsigned = first.is_unsigned || second.is_unsigned;
+		c.is_long = a.is_long || b.is_long;
 	}
 	p->depth--;
 	return c;
 }
 
+static struct constant_value eval(struct parser *p)
+{
+	struct constant_value v = conditional(p);
+	if (!p->why && p->t->kind != TOK_EOF)
+		fail(p, p->t, "expected an operator before this in the #if expression");
+	return v;
+}
+
 bool expr_eval(const struct token *list, bool *ret, const struct token **bad_at, const char **why)
 {
 	struct parser p = {.t = list};
-	struct value v = conditional(&p);
-	if (!p.why && p.t->kind != TOK_EOF)
-		fail(&p, p.t, "expected an operator before this in the #if expression");
+	*ret = eval(&p).value != 0;
 	*bad_at = p.bad_at;
 	*why = p.why;
-	*ret = v.v != 0;
+	return !p.why;
+}
+
+bool expr_eval_constant(const struct token *list, expr_find_fn *find, const struct map *constants,
+			unsigned depth, struct constant_value *ret)
+{
+	struct parser p = {.t = list, .depth = depth, .find = find, .constants = constants};
+	*ret = eval(&p);
 	return !p.why;
 }

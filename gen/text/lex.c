@@ -22,10 +22,7 @@ static bool is_high(char c)
 	return (unsigned char)c >= 0x80;
 }
 
-/**
- * Bytes of the line splice at @pos: a backslash, blanks that one cannot see, a newline. 0 when it
- * is none.
- */
+/** Bytes of the line splice at @pos: a backslash, blanks that one cannot see, a newline. 0 when it is none. */
 static uint32_t splice_len(const struct lexer *lx, uint32_t pos)
 {
 	const char *p = lx->file->text.p;
@@ -37,7 +34,7 @@ static uint32_t splice_len(const struct lexer *lx, uint32_t pos)
 }
 
 /** The byte at *@pos, which is moved over line splices first; NUL at the end. */
-static char look(const struct lexer *lx, uint32_t *pos)
+static char peek_byte(const struct lexer *lx, uint32_t *pos)
 {
 	const char *p = lx->file->text.p;
 	uint32_t end = (uint32_t)lx->file->text.n;
@@ -83,7 +80,7 @@ static void skip_block_comment(struct lexer *lx, uint32_t start)
 			return;
 		}
 		uint32_t next = ++lx->pos;
-		if (look(lx, &next) == '/') {
+		if (peek_byte(lx, &next) == '/') {
 			lx->pos = next + 1;
 			return;
 		}
@@ -95,7 +92,7 @@ static bool skip_blanks(struct lexer *lx, bool *space)
 {
 	for (;;) {
 		uint32_t pos = lx->pos;
-		char c = look(lx, &pos);
+		char c = peek_byte(lx, &pos);
 		if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
 			lx->pos = pos + 1;
 		} else if (c == '\n') {
@@ -105,7 +102,7 @@ static bool skip_blanks(struct lexer *lx, bool *space)
 			lx->bol = true;
 		} else if (c == '/' && lx->word != LEX_WORD_ATTACH) {
 			uint32_t next = pos + 1;
-			char d = look(lx, &next);
+			char d = peek_byte(lx, &next);
 			if (d != '/' && d != '*')
 				return true;
 			lx->pos = next;
@@ -128,7 +125,7 @@ static bool scan_quoted(const struct lexer *lx, uint32_t pos, char quote, uint32
 {
 	bool is_escaped = false;
 	for (*end = pos + 1;; ++*end) {
-		char c = look(lx, end);
+		char c = peek_byte(lx, end);
 		if (at_end(lx, *end) || c == '\n')
 			return false;
 		if (c == quote && !is_escaped)
@@ -140,8 +137,8 @@ static bool scan_quoted(const struct lexer *lx, uint32_t pos, char quote, uint32
 }
 
 /**
- * A string that lacks its end takes the rest of the line, and one error. An apostrophe may stand in
- * a path; where one has no end, those behind it on the line (it took them for escaped) have none.
+ * A string without an end takes the rest of the line, and one error. An apostrophe may be part of a path;
+ * if one has no end, those after it on the line (it took them for escaped) have none.
  */
 static uint32_t scan_quote(struct lexer *lx, uint32_t pos, char quote, enum tok_kind *kind)
 {
@@ -161,7 +158,7 @@ static uint32_t scan_quote(struct lexer *lx, uint32_t pos, char quote, enum tok_
 
 static bool is_dot(const struct lexer *lx, uint32_t pos)
 {
-	return look(lx, &pos) == '.';
+	return peek_byte(lx, &pos) == '.';
 }
 
 /**
@@ -175,7 +172,7 @@ static uint32_t scan_number(const struct lexer *lx, uint32_t pos)
 	bool is_member = is_dot(lx, pos);
 	char last = '\0';
 	for (;;) {
-		char c = look(lx, &pos);
+		char c = peek_byte(lx, &pos);
 		bool sign = (c == '+' || c == '-') &&
 			    (last == 'e' || last == 'E' || last == 'p' || last == 'P');
 		bool dot = c == '.' && (!last || !(is_member || is_dot(lx, pos + 1)));
@@ -192,13 +189,13 @@ static uint32_t scan_punct(const struct lexer *lx, uint32_t pos)
 	static const char *const longer[] = {"...", "<<=", ">>=", "->", "++", "--", "<<", ">>",
 					     "<=",  ">=",  "==",  "!=", "&&", "||", "*=", "/=",
 					     "%=",  "+=",  "-=",  "&=", "^=", "|=", "##", ".."};
-	char c = look(lx, &pos);
+	char c = peek_byte(lx, &pos);
 	if (c == '\0' || !strchr("[](){}.&*+-~!/%<>^|?:;=,#@", c))
 		return pos;
 	for (size_t i = 0; i < sizeof(longer) / sizeof(longer[0]); i++) {
 		uint32_t p = pos;
 		const char *z = longer[i];
-		for (; *z && look(lx, &p) == *z; z++)
+		for (; *z && peek_byte(lx, &p) == *z; z++)
 			p++;
 		if (!*z)
 			return p;
@@ -210,16 +207,16 @@ static uint32_t scan_punct(const struct lexer *lx, uint32_t pos)
 static uint32_t scan_token(struct lexer *lx, uint32_t pos, enum tok_kind *kind)
 {
 	bool attach = lx->word == LEX_WORD_ATTACH;
-	char c = look(lx, &pos);
+	char c = peek_byte(lx, &pos);
 	uint32_t end = pos, next = pos + 1;
 
 	if (is_ident_start(c)) {
 		*kind = TOK_IDENT;
-		while (is_ident_char(look(lx, &pos)))
+		while (is_ident_char(peek_byte(lx, &pos)))
 			end = ++pos;
 		return end;
 	}
-	if (is_digit(c) || (c == '.' && is_digit(look(lx, &next)))) {
+	if (is_digit(c) || (c == '.' && is_digit(peek_byte(lx, &next)))) {
 		*kind = TOK_NUMBER;
 		return scan_number(lx, pos);
 	}
@@ -251,7 +248,7 @@ static struct str spelling(const struct lexer *lx, uint32_t start, uint32_t end)
 	char *p = arena_alloc(lx->arena, raw.n + 1);
 	size_t n = 0;
 	for (uint32_t pos = start; pos < end;) {
-		p[n] = look(lx, &pos);
+		p[n] = peek_byte(lx, &pos);
 		if (pos++ < end)
 			n++;
 	}
@@ -263,7 +260,7 @@ static struct str spelling(const struct lexer *lx, uint32_t start, uint32_t end)
 static bool is_blank(const struct lexer *lx)
 {
 	uint32_t pos = lx->pos;
-	char c = look(lx, &pos);
+	char c = peek_byte(lx, &pos);
 	return c == '\0' || c == ' ' || (c >= '\t' && c <= '\r');
 }
 
@@ -307,7 +304,7 @@ static struct str gap(const struct lexer *lx, uint32_t start, uint32_t end)
 	unsigned newlines = 0;		  // of splices, to be written where they part nothing
 	for (uint32_t pos = start; pos < end;) {
 		uint32_t at = pos;
-		char c = comment == '/' ? lx->file->text.p[pos] : look(lx, &pos);
+		char c = comment == '/' ? lx->file->text.p[pos] : peek_byte(lx, &pos);
 		for (; at < pos && at < end; at++)
 			newlines += lx->file->text.p[at] == '\n';
 		if (pos >= end)
@@ -340,7 +337,7 @@ void lexer_next(struct lexer *lx, struct token *ret)
 	bool space = false;
 	bool more = skip_blanks(lx, &space);
 	uint32_t pos = lx->pos;
-	look(lx, &pos);
+	peek_byte(lx, &pos);
 
 	*ret = (struct token){.bol = lx->bol, .space = space || lx->bol};
 	// Without a blank there can be only a line splice, which may stand inside an attach point.

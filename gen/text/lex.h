@@ -26,9 +26,7 @@ enum tok_kind {
 	TOK_CHAR,   /**< 'x' with its quotes */
 	TOK_PUNCT,  /**< C's, and @ */
 	TOK_OTHER, /**< a byte that starts nothing, a run of non-ASCII bytes, or a quote not closed on its line */
-	/**
-	 * A whole line for bpftrace, as text: `#pragma pack(1)`. Must stand on a line of its own.
-	 */
+	/** A whole line for bpftrace, as text: `#pragma pack(1)`. Must stand on a line of its own. */
 	TOK_DIRECTIVE,
 };
 
@@ -40,8 +38,8 @@ struct token {
 	bool
 	    no_expand; /**< names a macro that was being expanded here: never expanded again (C11 6.10.3.4) */
 	/**
-	 * Came out of a macro's replacement list or was made by # or ##. False for the text of a
-	 * macro argument that stands in the program itself.
+	 * Came out of a macro's replacement list or was made by # or ##. False for a macro argument that is
+	 * written in the program itself.
 	 */
 	bool from_macro;
 	struct str text; /**< spelling, with line splices removed */
@@ -52,7 +50,7 @@ struct token {
 	struct str before;
 	struct src_loc loc; /**< where it is spelled; in a macro's definition when from_macro */
 	struct src_loc
-	    use; /**< where it stands in the program: the outermost macro call when from_macro, else = loc */
+	    use; /**< its place in the program: the outermost macro call when from_macro, else = loc */
 	struct token *next; /**< the list ends in a TOK_EOF */
 };
 
@@ -62,7 +60,7 @@ bool tok_is(const struct token *t, const char *z);
 bool tok_is_any(const struct token *t, const char *const *words);
 /** Where it is spelled, and the macro call that it came out of. */
 struct diag_place tok_place(const struct token *t);
-/** The same, for a message that is said right there. */
+/** The same, as an argument of a diagnostic. */
 #define tok_at(t) diag_at(tok_place(t))
 /**
  * Must a blank stand between @prev and @next, two tokens that did not touch in the source, so that
@@ -88,14 +86,11 @@ struct lexer {
 };
 
 void lexer_init(struct lexer *lx, struct arena *a, struct diag *d, const struct src_file *f);
-/**
- * Cuts the next token into @ret (TOK_EOF at the end). Errors set lx->failed; the token is there all
- * the same.
- */
+/** Cuts the next token into @ret (TOK_EOF at the end). Errors set lx->failed; the token is there all the same. */
 void lexer_next(struct lexer *lx, struct token *ret);
 /** The tokens from here on, up to TOK_EOF. */
 struct token *lexer_list(struct lexer *lx);
-/** The rest of the line as it stands, without taking it. */
+/** The rest of the line, unchanged, without consuming it. */
 struct str lexer_rest_of_line(const struct lexer *lx);
 
 /** Cuts @text, made by ##; false when it is not exactly one token. */
@@ -107,9 +102,7 @@ bool lex_one(struct arena *a, struct str text, struct token *ret);
  */
 struct str lex_string_value(struct arena *a, const struct token *t);
 
-/**
- * @text as a bpftrace string literal, quotes included; bytes that are not printable ASCII as \xNN.
- */
+/** @text as a bpftrace string literal, quotes included; bytes that are not printable ASCII as \xNN. */
 struct str lex_quote(struct arena *a, struct str text);
 
 #endif

@@ -26,7 +26,7 @@ void list_join(struct toklist *l, struct toklist *more)
 
 struct token *pp_copy(struct pp *pp, const struct token *t)
 {
-	pp_spend(pp, 1);
+	pp_spend(pp);
 	struct token *c = arena_alloc(pp->arena, sizeof(*c));
 	*c = *t;
 	c->next = NULL;
@@ -45,10 +45,9 @@ static bool over_limit(struct pp *pp, const char *what)
 	return pp_notes(pp);
 }
 
-bool pp_spend(struct pp *pp, size_t n)
+bool pp_spend(struct pp *pp)
 {
-	pp->n_tokens += n;
-	if (pp->n_tokens <= PP_MAX_TOKENS)
+	if (++pp->n_tokens <= PP_MAX_TOKENS)
 		return true;
 	return over_limit(
 	    pp, "the program exceeds 2 million tokens here: does a macro multiply itself?");
@@ -105,6 +104,35 @@ void pp_lex(struct pp *pp, struct token *ret)
 	}
 }
 
+struct token *pp_line(struct pp *pp)
+{
+	struct toklist l = {0};
+	do {
+		list_add(&l, arena_new(pp->arena, struct token));
+		pp_lex(pp, l.last);
+	} while (l.last->kind != TOK_EOF && pp_spend(pp));
+	if (l.last->kind != TOK_EOF)
+		list_add(&l, arena_new(pp->arena, struct token));
+	return l.head;
+}
+
+struct token *pp_expanded_line(struct pp *pp, struct token *line)
+{
+	struct toklist l = {0};
+	pp_begin_list(pp, line);
+	do
+		list_add(&l, pp_next(pp));
+	while (l.last->kind != TOK_EOF);
+	pp_end_list(pp);
+	return l.head;
+}
+
+void pp_no_more(struct pp *pp, const struct token *t, const char *directive)
+{
+	if (t->kind != TOK_EOF)
+		pp_warning(pp, t, "extra text after #%s", directive);
+}
+
 bool pp_fail(struct pp *pp)
 {
 	pp->failed = true;
@@ -156,8 +184,7 @@ void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at)
 {
 	if (!pp_spend_bytes(pp, f->text.n))
 		return;
-	struct pp_level level = {
-	    .outer = pp->level, .file = f, .included = at, .shown_name = f->name};
+	struct pp_level level = {.outer = pp->level, .file = f, .included = at};
 	lexer_init(&level.lex, pp->arena, pp->diag, f);
 	size_t lost = pp->lost->n;
 	struct token **tail = pp->tail;
@@ -171,8 +198,7 @@ void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at)
 		pp_error(pp, &hash, "this conditional has no #endif");
 	}
 	if (at.file && tail == pp->tail) {
-		// Nothing came of this file: its blank lines are of no use to the one that included
-		// it.
+		// Nothing came of this file: its blank lines are of no use to the one that included it.
 		pp->lost->n = lost;
 	} else {
 		strbuf_adds(pp->lost, t->before);

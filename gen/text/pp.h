@@ -1,9 +1,8 @@
 /**
  * pp - the C preprocessor for templates.
  *
- * C11 6.10 with GNU's comma elision, #include_next left out, and our pragmas. `gcc -E -P` is the
- * oracle for what a macro expands to. The result is one list of tokens without directives; each
- * token knows its place.
+ * C11 6.10 with GNU's comma elision, without #include_next, computed #include, #line and __VA_OPT__, and with pragmas of btgen. `gcc -E -P` is the
+ * oracle for expansions. The result is one list of tokens without directives; each token has its place.
  *
  *	struct pp pp;
  *	pp_init(&pp, &arena, &diag);
@@ -12,19 +11,17 @@
  *	pp_predefine(&pp, "__BPFTRACE__", "17");
  *	if (pp_file(&pp, file)) use(pp.out);
  *
- * What bpftrace itself must read stays: `#pragma pack(...)` is one TOK_DIRECTIVE token at its place
- * in pp->out (its arguments macro-expanded); #include of a C header (a name that ends in .h) is
- * collected in pp->c_lines, with the absolute path when our search finds it, and not expanded.
- * `#pragma option NAME DEFAULT "help"` defines NAME unless pp_define() did, and is listed in
- * pp->options. #if arithmetic also takes bpftrace's 1e6 and 1_000_000. Everything is bounded:
- * files, nesting, tokens made (PP_MAX_*), so that a hostile template ends in an error and not in a
- * full machine.
+ * What bpftrace itself must read stays: `#pragma pack(...)` is one TOK_DIRECTIVE token at its place in
+ * pp->out (its arguments macro-expanded); #include of a C header (a name that ends in .h) is collected in
+ * pp->c_lines, with the absolute path when our search finds it, and not expanded. `#pragma option NAME
+ * DEFAULT "help"` defines NAME unless pp_define() did, and is listed in pp->options. #if arithmetic also
+ * takes bpftrace's 1e6 and 1_000_000. Everything is bounded: files, nesting, tokens made (PP_MAX_*), so
+ * that a hostile template ends in an error, not in a full machine.
  *
- * Headers bring macros that #if cannot see. What it asks for and we do not know is taken for
- * undefined, and a line for bpftrace's clang in pp->c_lines makes it an error if that is wrong. So
- * the answer is right or an error, and a guard for a default (`#ifndef N`, `#define N 1`) works.
- * The same goes for names that only a compiler defines (`__NAME`), and for what __has_include asks
- * about C headers.
+ * Headers define macros that #if cannot see. A name in #if that is not known counts as undefined, and a
+ * line for bpftrace's clang in pp->c_lines makes it an error if that is wrong. So the answer is right or an
+ * error, and a guard for a default (`#ifndef N`, `#define N 1`) works. The same goes for names that only a
+ * compiler defines (`__NAME`), and for __has_include of C headers.
  */
 #ifndef TEXT_PP_H
 #define TEXT_PP_H
@@ -57,7 +54,7 @@ struct pp_option {
 /** A line for bpftrace's clang: #include of a C header, and what goes with it. */
 struct pp_c_line {
 	struct token *directive; /**< TOK_DIRECTIVE */
-	struct token **at;	 /**< where in pp->out it stood: the link to what comes behind it */
+	struct token **at;	 /**< its place in pp->out: the link to the token after it */
 };
 
 struct pp_level;   /**< a file being read; pp's own */
@@ -75,7 +72,7 @@ struct pp {
 	unsigned n_c_headers;	       /**< C headers among them */
 	/**
 	 * What C headers that our search finds define: tags of struct, union and enum; macros and
-	 * enumerators.
+	 * enumerators, as in constant.h.
 	 */
 	struct map header_tags, header_names;
 	VEC(struct src_file *) files; /**< every file read, for dependency lists, each once */
@@ -89,7 +86,7 @@ struct pp {
 	struct pp_level *level;	    /**< innermost file */
 	struct pp_context *context; /**< innermost list being read instead of the file */
 	struct map loaded;	    /**< path -> struct src_file */
-	struct strbuf *lost;	    /**< blanks and comments that stood before directives */
+	struct strbuf *lost;	    /**< blanks and comments before removed directives */
 	struct map
 	    external; /**< macros of bpftrace's clang -> their text, "" when we do not know it */
 	struct map guessed; /**< what clang was asked to confirm, each once for each header */
@@ -109,10 +106,7 @@ void pp_init(struct pp *pp, struct arena *a, struct diag *d);
 void pp_add_dir(struct pp *pp, const char *dir);
 /** As -D of cpp: NAME, NAME=TEXT or NAME(args)=TEXT; an error names the option. */
 bool pp_define(struct pp *pp, const char *def);
-/**
- * A macro of ours (defined() is true for it); no warning when a template defines it again: that is
- * an error.
- */
+/** A macro of ours (defined() is true for it); no warning when a template defines it again: that is an error. */
 void pp_predefine(struct pp *pp, const char *name, const char *text);
 /**
  * A macro of bpftrace's own, which #if knows and the text does not: it is left there. @value is a

@@ -1,5 +1,6 @@
 // Lines for bpftrace's clang: C headers, what they may ask of the template, and what the template
 // asks of them.
+#include "text/constant.h"
 #include "text/pp_priv.h"
 
 #include <stdarg.h>
@@ -102,7 +103,30 @@ struct scan {
 	const struct src_file *file;
 	struct lexer lex;
 	unsigned depth;
+	bool has_condition; /**< an #if, #else or #endif was read */
 };
+
+static struct token **push_token(struct arena *a, struct token **tail, const struct token *t)
+{
+	*tail = arena_new(a, struct token);
+	**tail = *t;
+	(*tail)->next = NULL;
+	return &(*tail)->next;
+}
+
+/** From after #define to the end of the line. */
+static void scan_macro(struct scan *s, struct token *t)
+{
+	struct token *body = NULL, **tail = &body;
+	lexer_next(&s->lex, t);
+	struct str name = str_copy(s->pp->arena, t->text);
+	bool has_parameters = str_has_prefix(lexer_rest_of_line(&s->lex), STR("("));
+	while (t->kind != TOK_EOF) {
+		lexer_next(&s->lex, t);
+		tail = push_token(s->pp->arena, tail, t);
+	}
+	constant_add_macro(s->pp->arena, &s->pp->header_names, name, has_parameters ? NULL : body);
+}
 
 /** #include and #define; the rest of the line is read over. */
 static void scan_directive(struct scan *s)
@@ -120,8 +144,13 @@ static void scan_directive(struct scan *s)
 		if (path)
 			pp_c_scan(pp, path, s->depth + 1);
 	} else if (tok_is(&t, "define")) {
+		scan_macro(s, &t);
+	} else if (tok_is(&t, "undef")) {
 		lexer_next(&s->lex, &t);
-		map_add(pp->arena, &pp->header_names, str_copy(pp->arena, t.text));
+		constant_add_macro(pp->arena, &pp->header_names, t.text, NULL);
+	} else {
+		s->has_condition |= str_has_prefix(t.text, STR("if")) ||
+				    str_has_prefix(t.text, STR("el")) || tok_is(&t, "endif");
 	}
 	while (t.kind != TOK_EOF)
 		lexer_next(&s->lex, &t);
@@ -140,16 +169,21 @@ static void scan_next(struct scan *s, struct token *t)
 	}
 }
 
-/** From behind `{` to the `}`: each name that begins an enumerator. */
+/** From after `{` to the `}` */
 static void scan_enumerators(struct scan *s, struct token *t)
 {
-	bool is_name = true;
-	for (scan_next(s, t); t->kind != TOK_EOF && !tok_is(t, "}"); scan_next(s, t)) {
-		if (is_name && t->kind == TOK_IDENT)
-			map_add(s->pp->arena, &s->pp->header_names,
-				str_copy(s->pp->arena, t->text));
-		is_name = tok_is(t, ",");
-	}
+	struct arena *a = s->pp->arena;
+	struct token *list = NULL, **tail = &list;
+	const struct token end = {.kind = TOK_EOF}, condition = {.kind = TOK_DIRECTIVE};
+	do {
+		s->has_condition = false;
+		scan_next(s, t);
+		if (s->has_condition)
+			tail = push_token(a, tail, &condition);
+		tail = push_token(a, tail, t);
+	} while (t->kind != TOK_EOF && !tok_is(t, "}"));
+	push_token(a, tail, &end);
+	constant_add_enum(a, &s->pp->header_names, list);
 }
 
 /** From struct, union or enum on, up to the brace or to what makes it no definition. */

@@ -1,4 +1,5 @@
 // Conditionals: which groups of lines are read and which are skipped (C11 6.10.1, C23's #elifdef).
+#include "text/expr.h"
 #include "text/pp_priv.h"
 
 static struct token *number_token(struct pp *pp, const struct token *at, bool yes)
@@ -20,10 +21,7 @@ static bool is_defined(struct pp *pp, const struct token *name)
 	return yes;
 }
 
-/**
- * A word of #if that is no macro of the template: bpftrace's, or none, which is 0. NULL after an
- * error.
- */
+/** A word of #if that is no macro of the template: bpftrace's, or none, which is 0. NULL after an error. */
 static struct token *word_value(struct pp *pp, struct token *name)
 {
 	const char *value = map_get(&pp->external, name->text);

@@ -1,36 +1,7 @@
 // Directives: which one it is, and those that are no more than a line.
 #include "text/pp_priv.h"
 
-struct token *pp_line(struct pp *pp)
-{
-	struct toklist l = {0};
-	do {
-		list_add(&l, arena_new(pp->arena, struct token));
-		pp_lex(pp, l.last);
-	} while (l.last->kind != TOK_EOF && pp_spend(pp, 1));
-	if (l.last->kind != TOK_EOF)
-		list_add(&l, arena_new(pp->arena, struct token));
-	return l.head;
-}
-
-struct token *pp_expanded_line(struct pp *pp, struct token *line)
-{
-	struct toklist l = {0};
-	pp_begin_list(pp, line);
-	do
-		list_add(&l, pp_next(pp));
-	while (l.last->kind != TOK_EOF);
-	pp_end_list(pp);
-	return l.head;
-}
-
-void pp_no_more(struct pp *pp, const struct token *t, const char *directive)
-{
-	if (t->kind != TOK_EOF)
-		pp_warning(pp, t, "extra text after #%s", directive);
-}
-
-/** The message of #error and #warning: the rest of the line as it stands. */
+/** The message of #error and #warning: the rest of the line, unchanged. */
 static void report_line(struct pp *pp, const struct token *name)
 {
 	struct str text = str_trim(lexer_rest_of_line(&pp->level->lex));
@@ -40,27 +11,6 @@ static void report_line(struct pp *pp, const struct token *name)
 		pp_error(pp, name, "#error%s" STR_FMT, blank, STR_ARG(text));
 	else
 		pp_warning(pp, name, "#warning%s" STR_FMT, blank, STR_ARG(text));
-}
-
-/** #line N ["name"], and cpp's own `# N "name" flags`. */
-static void line_number(struct pp *pp, const struct token *number)
-{
-	uint64_t n;
-	struct str digits = number->text;
-	while (digits.n > 1 && digits.p[0] == '0')
-		digits = str_from_offset(digits, 1); // decimal even with a 0 in front
-	if (number->kind != TOK_NUMBER || !str_to_u64(digits, &n) || n > INT32_MAX ||
-	    str_find(digits, 'x') < digits.n || str_find(digits, 'X') < digits.n) {
-		pp_error(pp, number, "#line needs a line number");
-		return;
-	}
-	struct token *name = number->next;
-	if (name->kind == TOK_STRING)
-		pp->level->shown_name = lex_string_value(pp->arena, name);
-	else if (name->kind != TOK_EOF)
-		pp_error(pp, name, "#line takes a file name in quotes after the number");
-	struct src_loc here = {pp->level->file, pp->level->lex.pos};
-	pp->level->line_shift = (long)n - (long)src_line(here) - 1;
 }
 
 static void unknown(struct pp *pp, const struct token *name)
@@ -86,16 +36,8 @@ static void unknown(struct pp *pp, const struct token *name)
 
 static void dispatch(struct pp *pp, const struct token *hash, const struct token *name)
 {
-	if (name->kind == TOK_EOF)
+	if (name->kind == TOK_EOF || str_is_digits(name->text)) // `# 1 "file"`, of cpp
 		return;
-	if (name->kind == TOK_NUMBER) {
-		struct token *first = pp_copy(pp, name);
-		first->next = pp_line(pp);
-		if (first->next->kind == TOK_STRING) // flags follow, which mean nothing here
-			first->next->next = arena_new(pp->arena, struct token);
-		line_number(pp, first);
-		return;
-	}
 	if (name->kind != TOK_IDENT || pp_conditional(pp, name)) {
 		if (name->kind != TOK_IDENT)
 			unknown(pp, name);
@@ -115,8 +57,6 @@ static void dispatch(struct pp *pp, const struct token *hash, const struct token
 		pp_pragma(pp, hash, name);
 	} else if (tok_is(name, "error") || tok_is(name, "warning")) {
 		report_line(pp, name);
-	} else if (tok_is(name, "line")) {
-		line_number(pp, pp_expanded_line(pp, pp_line(pp)));
 	} else {
 		unknown(pp, name);
 	}

@@ -10,8 +10,7 @@ static void push(struct pp *pp, struct token *list, struct macro *m, struct toke
 		m->off = true;
 }
 
-// The tokens of a directive end with its line: reading stops at the barrier, not in what comes
-// behind.
+// The tokens of a directive end with its line: reading stops at the barrier, not after it.
 void pp_begin_list(struct pp *pp, struct token *list)
 {
 	push(pp, list, NULL, NULL);
@@ -44,10 +43,10 @@ static struct token *next_of_file(struct pp *pp)
 {
 	struct pp_level *level = pp->level;
 	for (;;) {
-		if (pp->fatal || level->at_end || !pp_spend(pp, 1))
+		if (pp->fatal || level->at_end || !pp_spend(pp))
 			return end_token(pp);
-		// Tokens of arguments are not in the program yet: until they are, the lexer's own
-		// count goes on.
+		// Tokens of arguments are not in the program yet: until they are, the lexer's own count
+		// applies.
 		if (!pp->in_args)
 			level->lex.braces = pp->braces;
 		struct token *t = arena_alloc(pp->arena, sizeof(*t));
@@ -79,7 +78,7 @@ struct token *pp_next_raw(struct pp *pp)
 	return next_of_file(pp);
 }
 
-/** Pays the blank that something empty before @t left behind. */
+/** Adds the blank that something empty before @t left. */
 static void pay_pad(struct pp *pp, struct token *t)
 {
 	if (pp->pad && !t->space && t->kind != TOK_EOF) {
@@ -95,10 +94,7 @@ static void put_back(struct pp *pp, struct token *t)
 		push(pp, t, NULL, NULL);
 }
 
-/**
- * A token read without expanding it; a macro's name that stands inside the macro is marked all the
- * same.
- */
+/** A token read without expanding it; a macro's name inside that macro is marked all the same. */
 static struct token *next_argument_token(struct pp *pp)
 {
 	struct token *t = pp_next_raw(pp);
@@ -119,10 +115,7 @@ static void end_arg(struct pp *pp, struct call_args *a)
 	a->cur = (struct toklist){0};
 }
 
-/**
- * Splits what stands between the parentheses of a call, the opening one already taken; false at the
- * end.
- */
+/** Splits the arguments of a call, after the opening parenthesis; false at the end of the file. */
 static bool split_args(struct pp *pp, const struct macro *m, struct call_args *a)
 {
 	unsigned depth = 0;
@@ -171,11 +164,8 @@ static bool count_args(struct pp *pp, const struct macro *m, const struct token 
 			 "\"" STR_FMT "\" is defined here", STR_ARG(m->name));
 }
 
-/**
- * Gives the first token of an expansion the place of the macro's name; an empty one leaves its
- * blank behind.
- */
-static void take_place(struct pp *pp, struct toklist *l, const struct token *name)
+/** Gives the first token of an expansion the place of the macro's name; an empty expansion leaves its blank. */
+static void place_expansion(struct pp *pp, struct toklist *l, const struct token *name)
 {
 	if (!l->head) {
 		pp->vanished = true;
@@ -199,7 +189,7 @@ static void take_place(struct pp *pp, struct toklist *l, const struct token *nam
 /** Reads an expansion next. */
 static void read_expansion(struct pp *pp, struct toklist *l, struct macro *m, struct token *name)
 {
-	take_place(pp, l, name);
+	place_expansion(pp, l, name);
 	push(pp, l->head, m, name);
 	pp->context->pad = l->pad;
 }
@@ -269,7 +259,7 @@ struct token *pp_next(struct pp *pp)
 			t->no_expand = true;
 			return t;
 		}
-		if (!pp_spend(pp, 1))
+		if (!pp_spend(pp))
 			return end_token(pp);
 		if (m->kind != MACRO_FUNCTION)
 			expand_object(pp, m, t);

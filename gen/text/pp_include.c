@@ -1,4 +1,4 @@
-// #include: which file is meant, whether bpftrace or we read it, and how deep.
+// #include: which file it is, whether bpftrace or btgen reads it, and how deep.
 #include "text/pp_priv.h"
 
 #include <limits.h>
@@ -15,11 +15,11 @@ struct header {
 };
 
 /** Tokens from `<` on up to `>`, spelled out; false when there is no `>`. */
-static bool angled_name(struct pp *pp, struct token *(*next)(struct pp *), struct header *h)
+static bool angled_name(struct pp *pp, struct header *h)
 {
 	struct toklist l = {0};
 	struct token *t;
-	while (!tok_is(t = next(pp), ">")) {
+	while (!tok_is(t = pp_next_raw(pp), ">")) {
 		if (t->kind == TOK_EOF)
 			return false;
 		list_add(&l, t);
@@ -29,29 +29,9 @@ static bool angled_name(struct pp *pp, struct token *(*next)(struct pp *), struc
 	return true;
 }
 
-/** A name made by macros: `#include NAME`. */
-static bool computed_name(struct pp *pp, const struct token *include, struct header *h)
-{
-	pp_begin_list(pp, pp_line(pp));
-	struct token *t = pp_next(pp);
-	h->at = *t;
-	bool good = true;
-	if (t->kind == TOK_STRING)
-		h->name = str_slice(t->text, 1, t->text.n - 2);
-	else
-		good = tok_is(t, "<") && angled_name(pp, pp_next, h);
-	if (good)
-		pp_no_more(pp, pp_next(pp), "include");
-	pp_end_list(pp);
-	if (!good)
-		pp_error(pp, include, "#include needs \"name\" or <name>");
-	return good;
-}
-
 static bool header_name(struct pp *pp, const struct token *include, struct header *h)
 {
 	struct lexer *lex = &pp->level->lex;
-	struct lexer before = *lex;
 	struct token t;
 	pp_lex(pp, &t);
 	h->at = t;
@@ -66,10 +46,9 @@ static bool header_name(struct pp *pp, const struct token *include, struct heade
 			return pp_error(pp, &t, "this < has no >");
 		lex->pos += (uint32_t)h->name.n + 1;
 	} else if (t.kind == TOK_OTHER && t.text.p[0] == '"') {
-		return false; // said by the lexer
+		return false; // reported by the lexer
 	} else {
-		*lex = before;
-		return computed_name(pp, include, h);
+		return pp_error(pp, include, "#include needs \"name\" or <name>");
 	}
 	pp_no_more(pp, pp_line(pp), "include");
 	return true;
@@ -269,7 +248,7 @@ struct token *pp_has_include(struct pp *pp, const struct token *name)
 		if (t->kind == TOK_STRING)
 			h.name = str_slice(t->text, 1, t->text.n - 2);
 		else
-			good = tok_is(t, "<") && angled_name(pp, pp_next_raw, &h);
+			good = tok_is(t, "<") && angled_name(pp, &h);
 	}
 	if (!good || !tok_is(pp_next_raw(pp), ")")) {
 		pp_error(pp, name, "__has_include needs (\"name\") or (<name>)");

@@ -36,34 +36,13 @@ struct str pp_spell(struct pp *pp, const struct token *list)
 struct token *pp_builtin(struct pp *pp, const struct macro *m, const struct token *call)
 {
 	struct token *t = pp_copy(pp, call);
-	struct pp_level *outermost = pp->level;
-	while (outermost && outermost->outer)
-		outermost = outermost->outer;
 	t->from_macro = true;
-	t->kind = TOK_NUMBER;
-	switch (m->kind) {
-	case MACRO_FILE:
-		t->kind = TOK_STRING;
-		t->text = quote(pp, pp->level->shown_name);
-		break;
-	case MACRO_BASE_FILE:
-		t->kind = TOK_STRING;
-		t->text = quote(pp, outermost->file->name);
-		break;
-	case MACRO_LINE: {
-		long line = (long)src_line(call->use);
-		if (call->use.file == pp->level->file)
-			line += pp->level->line_shift;
-		t->text = str_printf(pp->arena, "%ld", line);
-		break;
-	}
-	case MACRO_COUNTER:
-		t->text = str_printf(pp->arena, "%u", pp->counter++);
-		break;
-	default:
-		t->text = str_printf(pp->arena, "%u", pp->depth);
-		break;
-	}
+	t->kind = m->kind == MACRO_FILE ? TOK_STRING : TOK_NUMBER;
+	t->text =
+	    m->kind == MACRO_FILE
+		? quote(pp, pp->level->file->name)
+		: str_printf(pp->arena, "%u",
+			     m->kind == MACRO_LINE ? (unsigned)src_line(call->use) : pp->counter++);
 	return t;
 }
 
@@ -73,9 +52,9 @@ void pp_add_builtins(struct pp *pp)
 		const char *name;
 		enum macro_kind kind;
 	} table[] = {
-	    {"__FILE__", MACRO_FILE},		{"__LINE__", MACRO_LINE},
-	    {"__COUNTER__", MACRO_COUNTER},	{"__INCLUDE_LEVEL__", MACRO_LEVEL},
-	    {"__BASE_FILE__", MACRO_BASE_FILE},
+	    {"__FILE__", MACRO_FILE},
+	    {"__LINE__", MACRO_LINE},
+	    {"__COUNTER__", MACRO_COUNTER},
 	};
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct macro *m = arena_new(pp->arena, struct macro);
@@ -115,9 +94,7 @@ static int find_param(const struct macro *m, struct str name)
 	return -1;
 }
 
-/**
- * From after the parenthesis of `#define f(`; returns the token after its end, NULL after an error.
- */
+/** From after the parenthesis of `#define f(`; returns the token after its end, NULL after an error. */
 static struct token *parse_params(struct pp *pp, struct macro *m, struct token *t)
 {
 	VEC(struct str) params = {0};
@@ -156,28 +133,6 @@ static struct token *parse_params(struct pp *pp, struct macro *m, struct token *
 	}
 }
 
-/** Checks one `__VA_OPT__ ( ... )`. */
-static bool check_va_opt(struct pp *pp, const struct macro *m, size_t i)
-{
-	if (i + 1 >= m->n_body || !tok_is(&m->body[i + 1], "("))
-		return pp_error(pp, &m->body[i], "__VA_OPT__ needs (tokens)");
-	unsigned depth = 1;
-	for (size_t k = i + 2; k < m->n_body; k++) {
-		const struct token *t = &m->body[k];
-		if (tok_is(t, "__VA_OPT__"))
-			return pp_error(pp, t, "__VA_OPT__ cannot contain __VA_OPT__");
-		if (tok_is(t, "("))
-			depth++;
-		if (!tok_is(t, ")") || --depth)
-			continue;
-		if (k > i + 2 && (tok_is(&m->body[i + 2], "##") || tok_is(&m->body[k - 1], "##")))
-			return pp_error(pp, &m->body[i],
-					"## cannot be at either end of __VA_OPT__'s tokens");
-		return true;
-	}
-	return pp_error(pp, &m->body[i], "__VA_OPT__ lacks a closing )");
-}
-
 static bool check_body(struct pp *pp, const struct macro *m)
 {
 	bool function = m->kind == MACRO_FUNCTION;
@@ -186,26 +141,18 @@ static bool check_body(struct pp *pp, const struct macro *m)
 		bool last = i + 1 == m->n_body;
 		if (tok_is(t, "##") && (i == 0 || last))
 			return pp_error(pp, t, "## cannot be at either end of a macro");
-		if (function && tok_is(t, "#") &&
-		    (last || (m->param[i + 1] < 0 &&
-			      !(m->variadic && tok_is(&m->body[i + 1], "__VA_OPT__")))))
+		if (function && tok_is(t, "#") && (last || m->param[i + 1] < 0))
 			return pp_error(pp, t, "# is not followed by a parameter of the macro");
 		if (tok_is(t, "__VA_ARGS__") && (!m->variadic || m->named_rest))
 			return pp_error(
 			    pp, t, "__VA_ARGS__ is valid only in a macro with variable arguments");
-		if (tok_is(t, "__VA_OPT__")) {
-			if (!m->variadic)
-				return pp_error(
-				    pp, t,
-				    "__VA_OPT__ is valid only in a macro with variable arguments");
-			if (!check_va_opt(pp, m, i))
-				return false;
-		}
+		if (tok_is(t, "__VA_OPT__"))
+			return pp_error(pp, t, "__VA_OPT__ is not supported: use , ##__VA_ARGS__");
 	}
 	return true;
 }
 
-static void take_body(struct pp *pp, struct macro *m, struct token *list)
+static void read_body(struct pp *pp, struct macro *m, struct token *list)
 {
 	VEC(struct token) body = {0};
 	struct token *t = list;
@@ -279,7 +226,7 @@ void pp_define_line(struct pp *pp, struct token *line, bool predefined)
 	} else if (t->kind != TOK_EOF && !t->space) {
 		pp_warning(pp, t, "no blank after the macro's name");
 	}
-	take_body(pp, m, t);
+	read_body(pp, m, t);
 	if (check_body(pp, m) && may_define(pp, m, name))
 		map_put(pp->arena, &pp->macros, m->name, m);
 }
@@ -294,7 +241,7 @@ void pp_define_option(struct pp *pp, const struct token *name, struct token *val
 	struct macro *m = arena_new(pp->arena, struct macro);
 	m->name = name->text;
 	m->loc = name->loc;
-	take_body(pp, m, value);
+	read_body(pp, m, value);
 	if (may_define(pp, m, name))
 		map_put(pp->arena, &pp->macros, m->name, m);
 }

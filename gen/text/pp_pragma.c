@@ -1,5 +1,6 @@
 // #pragma: once and option are ours to obey, pack is bpftrace's, the rest is kept for the layers
 // that know it.
+#include "text/expr.h"
 #include "text/pp_priv.h"
 
 /** The line with its macros expanded: bpftrace will not know them. */
@@ -18,10 +19,7 @@ static void pack(struct pp *pp, const struct token *hash, const struct token *na
 	pp_emit(pp, d);
 }
 
-/**
- * Is @list, of @n tokens, an integer? Words are not, but for other macros: an #if would take them
- * for 0.
- */
+/** Is @list, of @n tokens, an integer? Words are not, but for other macros: an #if would take them for 0. */
 static bool is_integer(struct pp *pp, const struct token *list, size_t n)
 {
 	bool has_macros = false, truth;
@@ -78,8 +76,7 @@ static void option(struct pp *pp, struct token *name)
 		return;
 	}
 	if (!help || help == value) {
-		// A default that is a text, without help, is as wrong: which of the two was
-		// forgotten?
+		// A default that is a text, without help, is as wrong: which of the two was forgotten?
 		pp_error(pp, value, "option " STR_FMT " has no %s: write NAME DEFAULT \"help\"",
 			 STR_ARG(name->text),
 			 help && help->kind != TOK_STRING ? "help" : "default");
@@ -114,8 +111,8 @@ static void option(struct pp *pp, struct token *name)
 
 void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name)
 {
-	static const char *const ours[] = {"enum",     "scope", "require", "option",
-					   "optional", "track", "gate",	   "trigger"};
+	static const char *const ours[] = {"enum",  "scope", "require", "option", "optional",
+					   "track", "gate",  "trigger", "time"};
 	struct token *line = pp_line(pp);
 	if (tok_is(line, "once")) {
 		const struct src_file *f = pp->level->file;

@@ -19,10 +19,8 @@ enum macro_kind {
 	MACRO_FUNCTION,
 	// Those whose text depends on where they stand:
 	MACRO_FILE,
-	MACRO_BASE_FILE,
 	MACRO_LINE,
 	MACRO_COUNTER,
-	MACRO_LEVEL,
 };
 
 struct macro {
@@ -58,8 +56,6 @@ struct pp_level {
 	struct lexer lex;
 	struct pp_cond *conds;
 	unsigned n_conds;
-	struct str shown_name; /**< __FILE__: the file's name or what #line gives */
-	long line_shift;       /**< what #line adds to line numbers */
 	bool at_end;
 };
 
@@ -77,17 +73,17 @@ struct pp_context {
 struct toklist {
 	struct token *head, *last;
 	bool pad;  /**< the next token added gets a blank */
-	bool lead; /**< something empty stood before the first token */
+	bool lead; /**< something empty came before the first token */
 };
 
 // pp.c
-/** Adds a token to the program; what stood before directives since the last one comes before it. */
+/** Adds a token to the program, with the blanks and comments before directives since the last one. */
 void pp_emit(struct pp *pp, struct token *t);
 void list_add(struct toklist *l, struct token *t);
 void list_join(struct toklist *l, struct toklist *more);
 struct token *pp_copy(struct pp *pp, const struct token *t);
-/** Counts @n tokens made; false, once with an error, when there were too many. */
-bool pp_spend(struct pp *pp, size_t n);
+/** Counts a token made; false, once with an error, when there were too many. */
+bool pp_spend(struct pp *pp);
 bool pp_spend_bytes(struct pp *pp, size_t n);
 /** Errors and warnings at @t, with the macro calls and #includes that led there as notes. They are false. */
 #define pp_error(pp, t, ...) (diag_error((pp)->diag, pp_at(t), __VA_ARGS__), pp_fail(pp))
@@ -99,7 +95,13 @@ bool pp_notes(struct pp *pp);
 bool pp_fail(struct pp *pp);
 /** The next token of the innermost file, as it is. */
 void pp_lex(struct pp *pp, struct token *ret);
-/** Reads @f as if it stood at the current place; @at is the #include. */
+/** The rest of the directive's line as a list. */
+struct token *pp_line(struct pp *pp);
+/** The tokens of @line with macros expanded, up to a TOK_EOF. */
+struct token *pp_expanded_line(struct pp *pp, struct token *line);
+/** Warns about what is left on a directive's line. */
+void pp_no_more(struct pp *pp, const struct token *t, const char *directive);
+/** Reads @f in the place of the #include @at. */
 void pp_enter_file(struct pp *pp, const struct src_file *f, struct src_loc at);
 
 // pp_expand.c
@@ -111,7 +113,7 @@ void pp_end_list(struct pp *pp);
 
 // pp_subst.c
 struct arg {
-	struct token *raw;	 /**< as it stands in the call */
+	struct token *raw;	 /**< unchanged, as in the call */
 	struct toklist expanded; /**< after macro expansion, made when first asked for */
 	bool is_expanded;
 	bool
@@ -127,7 +129,7 @@ void pp_define_line(struct pp *pp, struct token *line, bool predefined);
 void pp_define_option(struct pp *pp, const struct token *name, struct token *value);
 void pp_undef_line(struct pp *pp, struct token *line);
 void pp_add_builtins(struct pp *pp);
-/** The token that a macro like __LINE__ stands for at @call. */
+/** The token that replaces a macro like __LINE__ at @call. */
 struct token *pp_builtin(struct pp *pp, const struct macro *m, const struct token *call);
 
 /** Text of a list, blanks where tokens had any before them. */
@@ -136,12 +138,6 @@ struct str pp_spell(struct pp *pp, const struct token *list);
 // pp_dir.c
 /** Handles the directive that @hash opens in the innermost file, with what it includes or skips. */
 void pp_directive(struct pp *pp, const struct token *hash);
-/** The rest of the directive's line as a list. */
-struct token *pp_line(struct pp *pp);
-/** The tokens of @line with macros expanded, up to a TOK_EOF. */
-struct token *pp_expanded_line(struct pp *pp, struct token *line);
-/** Warns about what is left on a directive's line. */
-void pp_no_more(struct pp *pp, const struct token *t, const char *directive);
 
 // pp_cond.c
 /** True when @name is a conditional, which is then handled. */
@@ -149,22 +145,14 @@ bool pp_conditional(struct pp *pp, const struct token *name);
 
 // pp_include.c
 void pp_include(struct pp *pp, const struct token *name);
-/**
- * The number 0 or 1 for __has_include, whose name is @name; its operand is taken from the list
- * being read.
- */
+/** The number 0 or 1 for __has_include, whose name is @name; its operand is taken from the list being read. */
 struct token *pp_has_include(struct pp *pp, const struct token *name);
 
 // pp_c.c
-/**
- * Adds a line for bpftrace's clang, the text of which is the format's; errors in it are reported at
- * @at.
- */
+/** Adds a line for bpftrace's clang, the text of which is the format's; errors in it are reported at @at. */
 void pp_c_line(struct pp *pp, const struct token *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/**
- * To be called before the #include of a C header at @include: it may ask for the template's macros.
- */
+/** To be called before the #include of a C header at @include: it may ask for the template's macros. */
 void pp_c_macros(struct pp *pp, const struct token *include);
 /**
  * A macro that we do not know was taken for undefined: has clang confirm that, where a C header or
@@ -187,16 +175,8 @@ const char *pp_find_header(struct pp *pp, struct str name, const struct src_file
 // pp_pragma.c
 void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name);
 
-// expr.c
-/**
- * Is @list not zero? It ends in TOK_EOF, whose place is that of the directive's end; `defined` and
- * macros have been replaced, any identifier left is 0. False with an error in *@bad_at and *@why
- * when it is malformed.
- */
-bool expr_eval(const struct token *list, bool *ret, const struct token **bad_at, const char **why);
-
 // pp_include.c
-/** What tells files apart, whatever path leads there: for #pragma once. */
+/** Identifies a file, whatever its path: for #pragma once. */
 struct str pp_file_id(struct pp *pp, const struct src_file *f);
 
 #endif

@@ -1,5 +1,4 @@
-// Replacement lists with arguments put in: # ## __VA_OPT__ and GNU's comma (C11 6.10.3.1 to
-// 6.10.3.3).
+// Replacement lists with arguments put in: # ## and GNU's comma (C11 6.10.3.1 to 6.10.3.3).
 #include "text/pp_priv.h"
 
 struct subst {
@@ -14,13 +13,8 @@ static bool is_paste(const struct macro *m, size_t i)
 	return tok_is(&m->body[i], "##");
 }
 
-static bool is_va_opt(const struct macro *m, size_t i)
-{
-	return m->variadic && tok_is(&m->body[i], "__VA_OPT__");
-}
-
 /** A token made here: spelled in the macro's definition, standing where the macro is called. */
-static struct token *made(const struct subst *s, const struct token *body)
+static struct token *make_token(const struct subst *s, const struct token *body)
 {
 	struct token *t = pp_copy(s->pp, body);
 	t->from_macro = true;
@@ -30,9 +24,8 @@ static struct token *made(const struct subst *s, const struct token *body)
 }
 
 /**
- * The argument after macro expansion, which happens as if it were the rest of the file (C11
- * 6.10.3.1). Once for all places where the parameter stands: expanding it has side effects
- * (__COUNTER__).
+ * The argument after macro expansion, which happens as if it were the rest of the file (C11 6.10.3.1). Once
+ * for all uses of the parameter: expanding it has side effects (__COUNTER__).
  */
 static struct toklist *expanded(const struct subst *s, struct arg *arg)
 {
@@ -65,7 +58,7 @@ static struct toklist *expanded(const struct subst *s, struct arg *arg)
 	return &arg->expanded;
 }
 
-/** Copies the tokens of an argument; the first one stands where the parameter @p stood. */
+/** Copies the tokens of an argument; the first one gets the place of the parameter @p. */
 static void add_arg(const struct subst *s, const struct token *p, struct arg *arg, bool raw,
 		    struct toklist *l)
 {
@@ -119,7 +112,7 @@ static struct token *stringize(const struct subst *s, const struct token *hash,
 		b.n--;
 	}
 	strbuf_addc(&b, '"');
-	struct token *t = made(s, hash);
+	struct token *t = make_token(s, hash);
 	t->kind = TOK_STRING;
 	t->text = strbuf_take(&b, s->pp->arena);
 	struct token check;
@@ -130,26 +123,11 @@ static struct token *stringize(const struct subst *s, const struct token *hash,
 	return t;
 }
 
-/**
- * One past the last token of the operand that starts at @i: a token, `# x` or `__VA_OPT__ ( ... )`.
- */
+/** One past the last token of the operand that starts at @i: a token, or `# x`. */
 static size_t operand_end(const struct macro *m, size_t i)
 {
-	if (m->kind == MACRO_FUNCTION && tok_is(&m->body[i], "#"))
-		i++;
-	if (!is_va_opt(m, i))
-		return i + 1;
-	unsigned depth = 0;
-	for (i++; i < m->n_body; i++) {
-		if (tok_is(&m->body[i], "("))
-			depth++;
-		else if (tok_is(&m->body[i], ")") && --depth == 0)
-			return i + 1;
-	}
-	return m->n_body;
+	return i + (m->kind == MACRO_FUNCTION && tok_is(&m->body[i], "#")) + 1;
 }
-
-static void substitute_range(const struct subst *s, size_t i, size_t end, struct toklist *out);
 
 /** The tokens of the operand at @i; with @raw (next to ##) arguments are not expanded. */
 static void add_operand(const struct subst *s, size_t i, bool raw, struct toklist *l)
@@ -157,28 +135,12 @@ static void add_operand(const struct subst *s, size_t i, bool raw, struct toklis
 	const struct macro *m = s->m;
 	const struct token *t = &m->body[i];
 	*l = (struct toklist){0};
-	bool hash = m->kind == MACRO_FUNCTION && tok_is(t, "#");
-	if (hash)
-		i++;
-	if (is_va_opt(m, i)) {
-		struct toklist inner = {0};
-		if (expanded(s, &s->args[m->n_params - 1])->head)
-			substitute_range(s, i + 2, operand_end(m, i) - 1, &inner);
-		if (hash) {
-			list_add(l, stringize(s, t, inner.head));
-			return;
-		}
-		if (inner.head) {
-			inner.head->space = t->space;
-			inner.head->before = t->space ? STR(" ") : STR("");
-		}
-		list_join(l, &inner);
-	} else if (hash) {
-		list_add(l, stringize(s, t, s->args[m->param[i]].raw));
+	if (operand_end(m, i) > i + 1) {
+		list_add(l, stringize(s, t, s->args[m->param[i + 1]].raw));
 	} else if (m->param[i] >= 0) {
 		add_arg(s, t, &s->args[m->param[i]], raw, l);
 	} else {
-		list_add(l, made(s, t));
+		list_add(l, make_token(s, t));
 	}
 }
 
@@ -215,25 +177,24 @@ static void paste(const struct subst *s, const struct token *op, struct toklist 
 	list_join(l, rhs);
 }
 
-static void substitute_range(const struct subst *s, size_t i, size_t end, struct toklist *out)
+static void substitute(const struct subst *s, struct toklist *out)
 {
 	const struct macro *m = s->m;
-	while (i < end && !s->pp->fatal) {
+	for (size_t i = 0, e; i < m->n_body && !s->pp->fatal; i = e) {
 		const struct token *first = &m->body[i];
-		size_t e = operand_end(m, i);
-		bool pasted = e < end && is_paste(m, e);
+		e = operand_end(m, i);
+		bool pasted = e < m->n_body && is_paste(m, e);
 		bool comma = pasted && tok_is(first, ",");
 		struct toklist l, rhs;
 		add_operand(s, i, pasted, &l);
-		while (e < end && is_paste(m, e)) {
+		while (e < m->n_body && is_paste(m, e)) {
 			size_t op = e, r = e + 1;
 			while (is_paste(m, r)) // gcc takes several for one
 				r++;
 			e = operand_end(m, r);
 			add_operand(s, r, true, &rhs);
 			if (comma && m->variadic && m->param[r] == (int)m->n_params - 1) {
-				// GNU's `, ## args`: nothing is pasted, the comma goes when there
-				// are none.
+				// GNU's `, ## args`: nothing is pasted, the comma goes when there are none.
 				if (s->args[m->param[r]].omitted)
 					l = (struct toklist){0};
 				list_join(&l, &rhs);
@@ -251,7 +212,6 @@ static void substitute_range(const struct subst *s, size_t i, size_t end, struct
 			out->pad |= first->space;
 		out->lead |= !out->head && (!l.head || l.lead);
 		list_join(out, &l);
-		i = e;
 	}
 }
 
@@ -262,6 +222,6 @@ void pp_substitute(struct pp *pp, struct macro *m, struct arg *args, const struc
 	// An empty list, only so that messages know about this call.
 	struct pp_context here = {.outer = pp->context, .call = (struct token *)call};
 	pp->context = &here;
-	substitute_range(&s, 0, m->n_body, ret);
+	substitute(&s, ret);
 	pp->context = here.outer;
 }

@@ -8,7 +8,7 @@ void program_fini(struct program *p)
 	free(p->map.entries.v);
 }
 
-static void put(struct program_sink *w, struct str s)
+static void write_text(struct program_sink *w, struct str s)
 {
 	strbuf_adds(&w->p->text, s);
 	for (size_t i = 0; i < s.n; i++) {
@@ -20,7 +20,7 @@ static void put(struct program_sink *w, struct str s)
 	}
 }
 
-/** What stands before @t on its own line: the text behind the last newline. */
+/** The text before @t on its own line. */
 static struct str indent_of(const struct token *t)
 {
 	struct str s = t->before;
@@ -85,7 +85,7 @@ static bool keeps_gap(const struct program_sink *w, const struct token *t, const
 		return false;
 	if (!prev || is_blank_only(t->before))
 		return !prev || t->before.n || !needs_blank(w, prev, t);
-	// For 0.17 a slash with only a comment behind it ends a predicate.
+	// For 0.17 a slash followed only by a comment ends a predicate.
 	return !tok_is(prev, "/") || t->attach;
 }
 
@@ -105,7 +105,7 @@ static bool put_before_verbatim(struct program_sink *w, const struct token *t,
 	fits =
 	    fits && w->line + newlines == line && (newlines || !ends_line(t, prev) || w->col == 1);
 	if (fits)
-		put(w, strbuf_str(&gap));
+		write_text(w, strbuf_str(&gap));
 	strbuf_fini(&gap);
 	return fits;
 }
@@ -120,16 +120,16 @@ static void put_before(struct program_sink *w, const struct token *t, const stru
 		return;
 	if (of_main && w->line < line && !is_spliced(prev, t)) {
 		while (w->line < line)
-			put(w, STR("\n"));
+			write_text(w, STR("\n"));
 	} else if ((t->bol || ends_line(t, prev)) && w->col > 1) {
-		put(w, STR("\n"));
+		write_text(w, STR("\n"));
 	}
 	if (w->col == 1) {
 		struct str indent = indent_of(t);
 		if (t->bol && is_blank_only(indent))
-			put(w, indent);
+			write_text(w, indent);
 	} else if (prev && (t->space || t->bol || needs_blank(w, prev, t))) {
-		put(w, STR(" "));
+		write_text(w, STR(" "));
 	}
 }
 
@@ -153,7 +153,7 @@ void program_put(struct program_sink *w, const struct token *t, const struct tok
 	static const char *const tags[] = {"struct", "union", "enum", NULL};
 	w->in_definition = w->in_definition && (w->depth > 0 || !tok_is(w->prev, "}"));
 	put_before(w, t, w->prev);
-	// A definition is what stands from its tag at the top level to its closing brace.
+	// A definition goes from its tag at the top level to its closing brace.
 	w->in_definition |= w->depth == 0 && tok_is_any(t, tags);
 	add_entry(&w->p->map, (struct linemap_entry){.line = w->line,
 						     .col = w->col,
@@ -163,7 +163,7 @@ void program_put(struct program_sink *w, const struct token *t, const struct tok
 						     .is_words = t->kind == TOK_OTHER,
 						     .bol = t->bol,
 						     .of = of});
-	put(w, t->text);
+	write_text(w, t->text);
 	if (tok_is(t, "{"))
 		w->depth++;
 	else if (tok_is(t, "}") && w->depth > 0)
@@ -177,13 +177,13 @@ void program_end(struct program_sink *w, const struct token *end)
 	if (end && end->use.file == w->main && end->before.n)
 		put_before_verbatim(w, end, w->prev, src_line(end->use));
 	if (w->col > 1)
-		put(w, STR("\n"));
+		write_text(w, STR("\n"));
 	w->p->map.text = strbuf_str(&w->p->text);
 }
 
 const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col)
 {
-	size_t lo = 0, hi = m->entries.n; // the first entry behind the position
+	size_t lo = 0, hi = m->entries.n; // the first entry after the position
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		const struct linemap_entry *e = &m->entries.v[mid];

@@ -21,14 +21,13 @@ struct linemap_entry {
 	bool is_ours : 1;   /**< put together by btgen: of no place in a file */
 	bool is_words : 1;  /**< not even a token of the template's */
 	bool bol : 1;
-	const struct token *of; /**< that it is or stands for; of->use.file is NULL: no place */
+	const struct token
+	    *of; /**< the token that it is or replaces; of->use.file is NULL: no place */
 };
 
 struct linemap {
 	VEC(struct linemap_entry) entries; /**< in program order; owned by the program */
 	struct str text;		   /**< the program's */
-	const struct src_join *joins;	   /**< not owned; may be NULL */
-	size_t n_joins;
 };
 
 /** Empty as {0}. */
@@ -51,12 +50,12 @@ struct program_sink {
 };
 
 void program_begin(struct program_sink *w, struct program *p, const struct src_file *main);
-/** @of: the token of the template that it is or stands for, which must outlive the program. */
+/** @of: the token of the template that it is or replaces, which must outlive the program. */
 void program_put(struct program_sink *w, const struct token *t, const struct token *of);
-/** @end: what stands before it, comments at the end of the template, is written; or NULL. */
+/** @end: blanks and comments before it, the end of the template, are written; or NULL. */
 void program_end(struct program_sink *w, const struct token *end);
 
-/** What stands at program position @line:@col, or the last before it; NULL when there is none. */
+/** The entry at program position @line:@col, or the last before it; NULL: there is none. */
 const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col);
 /** The first one on @line or below it, for a place without a column. */
 const struct linemap_entry *linemap_find_line(const struct linemap *m, unsigned line);

@@ -8,15 +8,6 @@
 
 #include "base/file.h"
 
-/** Directory part of @name: "." for a plain name, "/" for a name in the root. */
-static struct str dir_of(struct str name)
-{
-	struct str dir = str_dir(name);
-	while (dir.n > 1 && dir.p[dir.n - 1] == '/')
-		dir.n--;
-	return dir.n ? dir : STR(".");
-}
-
 static void index_lines(struct arena *a, struct src_file *f)
 {
 	uint32_t n = 1;
@@ -34,7 +25,10 @@ struct src_file *src_from_text(struct arena *a, struct str name, struct str text
 {
 	struct src_file *f = arena_new(a, struct src_file);
 	f->name = str_copy(a, name);
-	f->dir = dir_of(f->name);
+	f->dir = str_dir(f->name); // "." for a plain name, "/" for a name in the root
+	while (f->dir.n > 1 && f->dir.p[f->dir.n - 1] == '/')
+		f->dir.n--;
+	f->dir = f->dir.n ? f->dir : STR(".");
 	f->text = str_copy(a, str_slice(text, 0, SRC_MAX_SIZE));
 	index_lines(a, f);
 	return f;
@@ -46,8 +40,8 @@ static bool refuse(struct diag *d, const struct diag_place *at, struct str name,
 }
 
 /** Reads and closes @fd. */
-static bool load(struct arena *a, struct diag *d, int fd, struct str name,
-		 const struct diag_place *at, struct src_file **ret)
+static bool load_file(struct arena *a, struct diag *d, int fd, struct str name,
+		      const struct diag_place *at, struct src_file **ret)
 {
 	struct strbuf b = {0};
 	struct stat st = {0};
@@ -76,7 +70,8 @@ bool src_load(struct arena *a, struct diag *d, const char *path, struct str name
 	      struct src_file **ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	return fd < 0 ? refuse(d, NULL, name, strerror(errno)) : load(a, d, fd, name, NULL, ret);
+	return fd < 0 ? refuse(d, NULL, name, strerror(errno))
+		      : load_file(a, d, fd, name, NULL, ret);
 }
 
 bool src_include(struct arena *a, struct diag *d, const char *path, struct str name,
@@ -86,7 +81,7 @@ bool src_include(struct arena *a, struct diag *d, const char *path, struct str n
 	const char *why;
 	int fd = file_open(NULL, path, &size, &why);
 	return fd < 0 ? refuse(d, at, name, errno == EINVAL ? why : strerror(errno))
-		      : load(a, d, fd, name, at, ret);
+		      : load_file(a, d, fd, name, at, ret);
 }
 
 /** Index of the line that holds @off. */

@@ -49,11 +49,6 @@ struct src_quote {
 	bool is_same;	   /**< it is not respelled: what is inside has its place there, too */
 };
 
-/** A clause of a template that became part of another one: where the two begin. */
-struct src_join {
-	struct src_loc into, from;
-};
-
 /**
  * Reads the file @path that the user named. Refused with an error: missing, a directory, unreadable,
  * larger than 16 MiB, a NUL byte in it.
@@ -61,7 +56,7 @@ struct src_join {
 bool src_load(struct arena *a, struct diag *d, const char *path, struct str name,
 	      struct src_file **ret);
 /**
- * The same for one that a file names, at @at (may be NULL): no FIFO, which nobody may ever write to, and
+ * The same for one that a file names, at @at (may be NULL): no FIFO, whose open might block for ever, and
  * no device, which opening may change.
  */
 bool src_include(struct arena *a, struct diag *d, const char *path, struct str name,

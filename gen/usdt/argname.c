@@ -158,7 +158,7 @@ static bool inside_parentheses(struct str s, struct str *ret)
 	return true;
 }
 
-/** A parenthesis of words, *, &, ::, < and > in front of an operand; *@ret is what is behind it. */
+/** Is @s a parenthesis of words, *, &, ::, < and > before an operand? *@ret: the rest. */
 static bool is_cast(struct str s, struct str *ret)
 {
 	size_t close = s.n && s.p[0] == '(' ? argname_close(s) : s.n;
@@ -200,10 +200,7 @@ static struct str last_word(struct str s)
 	return has_lower && !str_is_any(name, constants) ? name : none;
 }
 
-/**
- * Parentheses and operators around a name: how many are taken off, and how many bytes are read for
- * it.
- */
+/** Parentheses and operators around a name: how many are taken off, and how many bytes are read for it. */
 enum { MAX_LAYERS = 100, MAX_READ = 1 << 18 };
 
 /** The name after an expression, or empty. */
@@ -229,10 +226,7 @@ static struct str of_expression(struct str s)
 	return (struct str){0};
 }
 
-/**
- * ((void)sizeof("USDT_ARG"), (void)sizeof("name"), ..., (EXPRESSION)) as the four pieces of
- * USDT_ARG.
- */
+/** ((void)sizeof("USDT_ARG"), (void)sizeof("name"), ..., (EXPRESSION)) as the four pieces of USDT_ARG. */
 static size_t expanded_form(struct arena *a, struct str s, struct str *ret)
 {
 	struct str inner, parts[5];

@@ -3,7 +3,7 @@
  *
  * `ctx->subsystem->subnqn` is `subnqn`, `(int)s.values[i + 1]` is `values`, `USDT_ARG(-rc,
  * "error")` is `error`. The rules are those of docs/usdt-notes.md, "From the text to names". The
- * text is a stranger's: it is read where it stands, token by token, and never complained about,
+ * text is a stranger's: it is read in place, token by token, and never reported,
  * which is why text/lex.h, with its list of tokens and their places, is of no use here.
  *
  *	struct str parts[3];
@@ -31,7 +31,7 @@ struct argname_arg {
 size_t argname_split(struct str text, struct str *ret, size_t max);
 /** Expression, name and the rest of USDT_ARG of one piece; the name is empty when there is none. */
 void argname_parse(struct arena *a, struct str piece, struct argname_arg *ret);
-/** Gives the nameless a name, argN, and tells equal names apart: `state`, `state2`. */
+/** Gives unnamed arguments the name argN, and makes equal names differ: `state`, `state2`. */
 void argname_number(struct arena *a, struct str *names, size_t n);
 /** C string literals in a row, with their escapes resolved; empty when @text is not that. */
 struct str argname_literal(struct arena *a, struct str text);

@@ -11,10 +11,7 @@ enum { NOTE_SITE = 1, NOTE_TEXT = 2, NOTE_DOC = 3 };
 /** The macro takes 12; a text with more is not one of ours. */
 enum { MAX_ARGS = 12 };
 
-/**
- * Strings of one text: more than that no one writes, and each of its sites would be shown with
- * them.
- */
+/** Strings of one text: more than that no one writes, and each of its sites would be shown with them. */
 enum { MAX_TEXT = 1 << 14 };
 
 /** A type 2 note, which many sites may refer to. */
@@ -48,13 +45,7 @@ static void add_text(struct argnotes *n, uint64_t off, struct reader *r)
 		vec_push(n->arena, &n->texts, t);
 }
 
-static const struct text *find_text(const struct argnotes *n, uint64_t off)
-{
-	size_t i = vec_first_from(&n->texts, off, off);
-	return i < n->texts.n && n->texts.v[i].off == off ? &n->texts.v[i] : NULL;
-}
-
-/** A text stands before its sites, so that it is known already. */
+/** A text comes before its sites, so that it is known already. */
 static void add_site(struct argnotes *n, uint64_t off, struct reader *r)
 {
 	uint64_t pc = reader_u64(r);
@@ -65,8 +56,10 @@ static void add_site(struct argnotes *n, uint64_t off, struct reader *r)
 	// Older headers end here.
 	uint64_t kinds = reader_u32(r);
 	kinds |= (uint64_t)reader_u32(r) << 24;
-	const struct text *t = find_text(n, off + (uint64_t)(int64_t)back);
-	if (!t || t->id != id)
+	uint64_t to = off + (uint64_t)(int64_t)back;
+	size_t i = vec_first_from(&n->texts, off, to);
+	const struct text *t = i < n->texts.n ? &n->texts.v[i] : NULL;
+	if (!t || t->off != to || t->id != id)
 		return;
 	vec_push(n->arena, &n->sites,
 		 (struct argnote){.pc = pc,
@@ -86,8 +79,7 @@ static void add_doc(struct argnotes *n, struct reader *r)
 		return;
 	struct str *value = arena_new(n->arena, struct str);
 	*value = argname_literal(n->arena, sentence);
-	// The two strings follow each other, so that the key is a view of both and of the NUL
-	// between them.
+	// The two strings follow each other, so that the key is a view of both and of the NUL between them.
 	if (value->n)
 		map_put(n->arena, &n->docs, (struct str){provider.p, provider.n + 1 + probe.n},
 			value);
@@ -164,6 +156,20 @@ struct argnote *argnote_find(struct argnotes *notes, uint64_t pc, struct str pro
 	n->args = t->parsed;
 	n->n_args = t->n_parsed;
 	return n;
+}
+
+static struct str joined_name(struct arena *a, const struct argnote *n)
+{
+	return str_printf(a, STR_FMT "__" STR_FMT, STR_ARG(n->provider), STR_ARG(n->probe));
+}
+
+bool argnote_is_only(const struct argnotes *notes, const struct argnote *site)
+{
+	struct str name = joined_name(notes->arena, site);
+	return !vec_any(const struct argnote, n, &notes->sites,
+			n->provider.n != site->provider.n &&
+			    n->provider.n + n->probe.n == site->provider.n + site->probe.n &&
+			    str_eq(joined_name(notes->arena, n), name));
 }
 
 struct str argnote_doc(const struct argnotes *notes, struct str provider, struct str probe)

@@ -1,5 +1,5 @@
 /**
- * argnote - what a program built with btgen/usdt.h says about its probes: .note.btgen.
+ * argnote - facts about its probes in a program built with btgen/usdt.h: .note.btgen.
  *
  * For a site: file and line, and its arguments as the program spells them; for a probe: the
  * sentence of USDT_DOC. The section is not loaded and survives strip. Format: docs/usdt-notes.md. A
@@ -46,6 +46,8 @@ struct argnotes *argnote_read(struct img *img);
 /** The note of the site at @pc, if it is about that probe; else NULL. */
 struct argnote *argnote_find(struct argnotes *notes, uint64_t pc, struct str provider,
 			     struct str probe);
+/** No other probe's provider and name, joined by `__`, are those of @site's, too. */
+bool argnote_is_only(const struct argnotes *notes, const struct argnote *site);
 /** What argument @i of the site is; numbers that we do not know are among them. */
 static inline enum argnote_kind argnote_kind(const struct argnote *n, size_t i)
 {

@@ -7,8 +7,7 @@
 #include "elf/note.h"
 
 #define NT_STAPSDT 3
-// The largest programs have some thousand sites and strings of some hundred bytes; beyond these a
-// file lies.
+// The largest programs have some thousand sites and strings of some hundred bytes; beyond these a file lies.
 #define MAX_SITES (1u << 17)
 #define MAX_BROKEN 1000
 #define MAX_STRING (1u << 16)
@@ -56,10 +55,7 @@ const char *sdt_doubt_text(enum sdt_doubt doubt)
 	return texts[doubt];
 }
 
-/**
- * One-byte nop, or a long one with its prefixes (Intel SDM volume 2, NOP; as long forms are also
- * used as sites).
- */
+/** One-byte nop, or a long one with its prefixes (Intel SDM volume 2, NOP; as long forms are also used as sites). */
 static bool x86_is_nop(const uint8_t *p, size_t n)
 {
 	size_t i = 0;
@@ -84,10 +80,7 @@ static enum sdt_doubt check_code(struct img *img, uint64_t pc, uint64_t *off)
 	return nop ? SDT_SURE : SDT_NOT_A_NOP;
 }
 
-/**
- * The two strings follow each other in the note, so the key is a view of both and the NUL between
- * them.
- */
+/** The two strings follow each other in the note, so the key is a view of both and the NUL between them. */
 static struct str key_of(const struct sdt_probe *p)
 {
 	return (struct str){p->provider.p, p->provider.n + 1 + p->name.n};
@@ -269,17 +262,6 @@ bool sdt_read(struct img *img, struct sdt_list *ret)
 	return true;
 }
 
-struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, struct str name,
-			   const struct sdt_probe *after)
-{
-	for (size_t i = after ? (size_t)(after - list->probes) + 1 : 0; i < list->n_probes; i++) {
-		struct sdt_probe *p = &list->probes[i];
-		if ((!provider.n || str_glob(provider, p->provider)) && str_glob(name, p->name))
-			return p;
-	}
-	return NULL;
-}
-
 struct sdt_probe *sdt_find_named(const struct sdt_list *list, struct str provider, struct str name)
 {
 	struct strbuf key = {0};
@@ -289,6 +271,26 @@ struct sdt_probe *sdt_find_named(const struct sdt_list *list, struct str provide
 	struct sdt_probe *p = map_get(&list->by_name, strbuf_str(&key));
 	strbuf_fini(&key);
 	return p;
+}
+
+static bool is_pattern(struct str s)
+{
+	return str_find(s, '*') < s.n || str_find(s, '?') < s.n;
+}
+
+struct sdt_probe *sdt_find(const struct sdt_list *list, struct str provider, struct str name,
+			   const struct sdt_probe *after)
+{
+	if (provider.n && !is_pattern(provider) && !is_pattern(name)) {
+		struct sdt_probe *p = sdt_find_named(list, provider, name);
+		return p && (!after || p > after) ? p : NULL; // it is the only one
+	}
+	for (size_t i = after ? (size_t)(after - list->probes) + 1 : 0; i < list->n_probes; i++) {
+		struct sdt_probe *p = &list->probes[i];
+		if ((!provider.n || str_glob(provider, p->provider)) && str_glob(name, p->name))
+			return p;
+	}
+	return NULL;
 }
 
 unsigned sdt_count_places(struct arena *a, const struct sdt_probe *p)
@@ -312,8 +314,7 @@ bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct s
 			continue;
 		if (!str_eq(name, p->name))
 			d = limit;
-		// A wrong provider costs at most 2, so that the right name under it is still
-		// offered.
+		// A wrong provider costs at most 2, so that the right name under it is still offered.
 		if (provider.n && !str_eq(provider, p->provider))
 			d += str_distance(provider, p->provider, 1);
 		if (d >= *best)

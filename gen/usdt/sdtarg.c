@@ -35,9 +35,8 @@ static struct str read_word(struct str *c)
 }
 
 /**
- * A sum of numbers and at most one symbol, which must not be subtracted. False when there is none,
- * or when a number does not fit; an unsigned 64-bit number is its bits, but only when it stands
- * alone.
+ * A sum of numbers and at most one symbol, which must not be subtracted. False if there is none, or if a
+ * number does not fit; an unsigned 64-bit number is its bits, but only by itself.
  */
 static bool read_sum(struct str *c, int64_t *value, struct str *symbol)
 {
@@ -168,8 +167,7 @@ static bool x86_read_memory(struct str *c, bool is64, struct sdtarg *arg)
 	if (str_take(c, STR("("))) {
 		if (!x86_read_parentheses(c, is64, arg))
 			return false;
-		// An assembler takes sym(%rip) as the symbol itself, not as a distance from the
-		// instruction.
+		// An assembler takes sym(%rip) as the symbol itself, not as a distance from the instruction.
 		if (arg->symbol.n && (str_eqz(arg->base, "rip") || str_eqz(arg->base, "eip")))
 			arg->base = STR("");
 	} else if (!has_sum || (!arg->symbol.n && !arg->segment.n) ||
@@ -278,8 +276,7 @@ static bool arm64_read_memory(struct str *c, struct sdtarg *arg)
 		skip_blanks(c);
 	}
 	arg->kind = SDTARG_MEM;
-	// What follows the bracket in [x0]! and [x0], 8 changes the register: the caller refuses a
-	// rest.
+	// What follows the bracket in [x0]! and [x0], 8 changes the register: the caller refuses a rest.
 	return str_take(c, STR("]"));
 }
 
@@ -314,8 +311,8 @@ static bool arm64_read(struct str *c, struct sdtarg *arg)
 }
 
 /**
- * Fills in the kind and the fields of @arg (zeroed, with its size) that @place stands for; a
- * constant goes to `disp`. False when it is not understood: @arg is then half written.
+ * Fills in the kind and the fields of @arg (zeroed, with its size) for @place; a constant goes to `disp`.
+ * False when it is not understood: @arg is then half written.
  */
 static bool read_place(unsigned machine, struct str place, struct sdtarg *arg)
 {
@@ -331,7 +328,7 @@ static bool read_place(unsigned machine, struct str place, struct sdtarg *arg)
 
 // --- operands
 
-/** Length of [-]SIZE[f]@ at the start of @s, and what it says; 0 when @s does not start so. */
+/** Reads [-]SIZE[f]@ at the start of @s; returns its length, 0 if @s does not start so. */
 static size_t read_size(struct str s, struct sdtarg *arg)
 {
 	unsigned size = 0;
@@ -375,10 +372,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/**
- * Takes the first word off @rest; empty when there is none. A blank inside brackets does not end
- * it.
- */
+/** Takes the first word off @rest; empty when there is none. A blank inside brackets does not end it. */
 static struct str next_word(struct str *rest)
 {
 	const char *p = rest->p, *end = rest->p + rest->n;
@@ -434,13 +428,13 @@ static bool arm64_is_plain(const struct sdtarg *arg)
 		str_take(&digits, STR("-"));
 		return str_is_digits(digits);
 	}
-	if (arg->kind == SDTARG_MEM && arg->index.n) // nothing but the bracket behind it
+	if (arg->kind == SDTARG_MEM && arg->index.n) // nothing but the bracket after it
 		return arg->index.p + arg->index.n == arg->place.p + arg->place.n - 1;
 	return (arg->kind == SDTARG_REG || arg->kind == SDTARG_MEM) && is_base && !arg->symbol.n &&
 	       !memchr(arg->place.p, '#', arg->place.n);
 }
 
-/** Of [x0] bcc for aarch64 says that it is x0: measured with 0.17.0, an address for the value. */
+/** bcc for aarch64 reads [x0] as x0: measured with 0.17.0, an address for the value. */
 static bool arm64_is_bare(const struct sdtarg *arg)
 {
 	return arg->kind == SDTARG_MEM && !memchr(arg->place.p, ',', arg->place.n);
@@ -459,11 +453,11 @@ static bool x86_is_odd(const struct sdtarg *arg)
 	       x86_is_odd_register(arg->base) || x86_is_odd_register(arg->index);
 }
 
-/** After such an operand bcc reads none of those behind it (measured with 0.17.0 and 0.23.2). */
+/** After such an operand bcc reads no others (measured with 0.17.0 and 0.23.2). */
 static bool stops_bcc(unsigned machine, const struct sdtarg *arg)
 {
 	if (machine == EM_AARCH64)
-		return arg->is_beyond_bcc && !arm64_is_bare(arg);
+		return arg->bcc_misreads && !arm64_is_bare(arg);
 	// It takes %xmm0 for a register, until it looks for it, and G(%rip) for an address, whose symbol
 	// is a word of C in front of a bracket; a size that it has no type for ends bpftrace, but only
 	// where the argument is read.
@@ -489,8 +483,8 @@ static void ask_parsers(unsigned machine, struct sdtarg *args, size_t n)
 		    is_odd ||
 		    (is_arm64 ? arg->index.n > 0
 			      : arg->text.n == arg->place.n || str_contains(arg->place, STR("0x")));
-		arg->is_behind = is_over;
-		arg->is_beyond_bcc = is_over || is_odd || (is_arm64 && arm64_is_bare(arg));
+		arg->after_bcc_stops = is_over;
+		arg->bcc_misreads = is_over || is_odd || (is_arm64 && arm64_is_bare(arg));
 		is_over |= stops_bcc(machine, arg);
 	}
 }

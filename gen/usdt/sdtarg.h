@@ -64,10 +64,10 @@ struct sdtarg {
 	 * what an uninitialised pointer points to: measured with 0.17.0 and 0.23.2, status 0. Who
 	 * reads one of 176 bytes, or of 16, ends it by SIGABRT; who does not, takes no harm.
 	 */
-	bool is_beyond_bcc;
-	bool is_behind;	  /**< bcc has stopped at the last one before it that is not */
-	struct str text;  /**< the whole operand with its size, as in the note */
-	struct str place; /**< the part of `text` after SIZE@ */
+	bool bcc_misreads;
+	bool after_bcc_stops; /**< bcc has stopped at the last one before it that is not */
+	struct str text;      /**< the whole operand with its size, as in the note */
+	struct str place;     /**< the part of `text` after SIZE@ */
 };
 
 /**
@@ -87,10 +87,7 @@ size_t sdtarg_split(struct str args, struct str ret[static SDTARG_MAX + 1]);
 int sdtarg_register(unsigned machine, struct str name);
 /** It has another size than 1, 2, 4 or 8: a struct by value, __int128. No bpftrace reads it. */
 bool sdtarg_has_odd_size(const struct sdtarg *arg);
-/**
- * Adds in words what @arg is: "signed, 4 bytes, in ebx" or "4 bytes, at rsp + 16"; text from the
- * file is escaped.
- */
+/** Adds in words what @arg is: "signed, 4 bytes, in ebx" or "4 bytes, at rsp + 16"; text from the file is escaped. */
 void sdtarg_describe(struct strbuf *b, const struct sdtarg *arg);
 
 #endif

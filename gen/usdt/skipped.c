@@ -21,8 +21,7 @@ static struct str list_names(const struct skipped *s, struct arena *a, bool is_o
 	enum { SHOWN = 3 };
 	struct str text = STR("");
 	*n = 0;
-	for (size_t i = 0; i < s->list.n; i++) {
-		const struct skipped_probe *p = &s->list.v[i];
+	vec_each(const struct skipped_probe, p, &s->list) {
 		if (!p->why.n != is_over || (*n)++ >= SHOWN)
 			continue;
 		*first = *n == 1 ? p : *first;
@@ -66,8 +65,7 @@ struct str skipped_json(const struct skipped *s, struct arena *a, const char *bp
 	if (!s->list.n)
 		return STR("");
 	json_open(&j, NULL, '[');
-	for (size_t i = 0; i < s->list.n; i++) {
-		const struct skipped_probe *p = &s->list.v[i];
+	vec_each(const struct skipped_probe, p, &s->list) {
 		json_open(&j, NULL, '{');
 		json_str(&j, "probe",
 			 str_printf(a, STR_FMT ":" STR_FMT, STR_ARG(p->probe->provider),

@@ -29,7 +29,7 @@ struct skipped {
 };
 
 void skipped_match(struct skipped *s, struct arena *a, const struct sdt_probe *p);
-/** Counts each probe once. @why: as attachable_why_not() says it, or empty. */
+/** Counts each probe once. @why: from attachable_why_not(), or empty. */
 void skipped_add(struct skipped *s, struct arena *a, const struct sdt_probe *p, struct str why);
 /** One warning about all of them, also where @d is quiet; nothing if there is none. */
 void skipped_report(const struct skipped *s, struct arena *a, struct diag *d, const char *bpftrace);

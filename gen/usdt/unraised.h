@@ -5,8 +5,8 @@
  * or Rust's crates make them. bpftrace up to 0.23 raises the first site's for all of them
  * (dialect_raises_first_semaphore()), and the others never fire.
  *
- * The kernel raises a semaphore for any uprobe in the file that asks for it. At the site itself it takes
- * only the one that the tracer's uprobe has; so ours is at the instruction behind the nop.
+ * The kernel raises a semaphore for any uprobe in the file that names it. At the site itself it accepts
+ * only the one that the tracer's uprobe has; so ours is at the instruction after the nop.
  */
 #ifndef USDT_UNRAISED_H
 #define USDT_UNRAISED_H

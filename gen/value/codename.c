@@ -11,6 +11,7 @@
 #include "dwarf/dwsite.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
+#include "kernel/callchain.h"
 #include "process/proc.h"
 
 enum {
@@ -82,11 +83,9 @@ static void add_module(struct codename *c, const struct proc_file *f)
 	    !img_load_bias(new.file->img, f->start, f->offset, &new.bias))
 		return;
 	bool is_full = c->modules.n == MAX_MODULES;
-	for (size_t i = 0; i < c->modules.n; i++) {
-		const struct module *m = &c->modules.v[i];
+	vec_each(const struct module, m, &c->modules)
 		if ((m->end <= f->start || f->end <= m->start) && !(is_full && m->is_gone))
 			c->modules.v[kept++] = *m;
-	}
 	c->modules.n = kept;
 	if (kept < MAX_MODULES)
 		vec_push(c->arena, &c->modules, new);
@@ -124,7 +123,7 @@ struct reading {
 	struct file *file;
 };
 
-static bool take_symbol(void *ctx, const struct img_symbol *sym)
+static bool add_symbol(void *ctx, const struct img_symbol *sym)
 {
 	const struct reading *r = ctx;
 	struct symbol s = {.addr = sym->addr,
@@ -144,10 +143,7 @@ static size_t count_underscores(struct str name)
 	return n;
 }
 
-/**
- * By address; of several names of one function the most public one last: malloc, then
- * __libc_malloc.
- */
+/** By address; of several names of one function the most public one last: malloc, then __libc_malloc. */
 static int compare(const void *pa, const void *pb)
 {
 	const struct symbol *a = pa, *b = pb;
@@ -179,7 +175,7 @@ static void read_symbols(struct codename *c, struct file *f)
 {
 	struct reading r = {c->arena, f};
 	f->tried = true;
-	img_walk(f->img, IMG_VARIABLES, take_symbol, &r);
+	img_walk(f->img, IMG_VARIABLES, add_symbol, &r);
 	if (f->symbols.n)
 		qsort(f->symbols.v, f->symbols.n, sizeof(*f->symbols.v), compare);
 }
@@ -188,11 +184,9 @@ static void read_symbols(struct codename *c, struct file *f)
 static struct symbol *find_in_files(struct codename *c, uint64_t addr, const struct module **ret)
 {
 	const struct module *m = NULL;
-	for (size_t i = 0; i < c->modules.n; i++) {
-		const struct module *other = &c->modules.v[i];
+	vec_each(const struct module, other, &c->modules)
 		if (other->start <= addr && (!m || other->start > m->start))
 			m = other;
-	}
 	if (!m)
 		return NULL;
 	if (!m->file->tried)
@@ -292,12 +286,37 @@ bool codename_add_variable(struct codename *c, uint64_t addr, struct strbuf *out
 	return true;
 }
 
+bool codename_misses_caller(struct codename *c, uint64_t addr)
+{
+	char code[8];
+	const struct module *m;
+	codename_find(c, addr); // which looks for libraries that were loaded since
+	const struct symbol *s = find_in_files(c, addr, &m);
+	// A part that the compiler has moved away is jumped to, not called.
+	return s && s->addr == addr - m->bias && !str_contains(s->raw, STR(".cold")) &&
+	       callchain_misses_caller(
+		   code, img_read_code(m->file->img, s->addr, code, sizeof(code), &(uint64_t){0}));
+}
+
+void codename_add_frame(struct codename *c, uint64_t addr, struct strbuf *out)
+{
+	// A call that never returns may be the last instruction of its function.
+	struct str name = codename_find(c, addr - 1);
+	const struct module *m;
+	const struct symbol *s = find_in_files(c, addr - 1, &m);
+	if (s)
+		strbuf_addf(out, STR_FMT "+%" PRIu64, STR_ARG(name), addr - m->bias - s->addr);
+	else if (name.n)
+		strbuf_adds(out, name);
+	else
+		strbuf_addf(out, "0x%" PRIx64, addr);
+}
+
 enum codename_text codename_find_text(struct codename *c, uint64_t addr, size_t most,
 				      struct strbuf *ret)
 {
 	char text[1024];
-	for (size_t i = 0; i < c->modules.n; i++) {
-		const struct module *m = &c->modules.v[i];
+	vec_each(const struct module, m, &c->modules) {
 		bool is_constant;
 		size_t n = img_read_bytes(m->file->img, addr - m->bias, text,
 					  most < sizeof(text) ? most : sizeof(text), &is_constant);

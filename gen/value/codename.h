@@ -22,18 +22,13 @@
 
 struct codename;
 
-/**
- * Opens the files of @proc, which must outlive it as @d must. Never fails: what cannot be read has no
- * names.
- */
+/** Opens the files of @proc, which must outlive it as @d must. Never fails: what cannot be read has no names. */
 struct codename *codename_open(struct arena *a, struct diag *d, struct proc *proc);
-/**
- * The function at @addr as C++ writes it, valid until the next call; empty when there is none.
- */
+/** The function at @addr as C++ writes it, valid until the next call; empty when there is none. */
 struct str codename_find(struct codename *c, uint64_t addr);
 /**
- * The same, with its place behind it where other functions have that name, as static ones may:
- * "stop (ctrlr.c:2345)", or the address without debug information, "stop (0x55d0c0001234)".
+ * The same, followed by its place if other functions have that name, as static ones may: "stop
+ * (ctrlr.c:2345)", or the address without debug information, "stop (0x55d0c0001234)".
  */
 struct str codename_find_distinct(struct codename *c, uint64_t addr);
 /**
@@ -42,6 +37,13 @@ struct str codename_find_distinct(struct codename *c, uint64_t addr);
  * as on the heap.
  */
 bool codename_add_variable(struct codename *c, uint64_t addr, struct strbuf *out);
+/**
+ * Is @addr the first instruction of a function whose caller the kernel leaves out of stacks there? See
+ * kernel/callchain.h.
+ */
+bool codename_misses_caller(struct codename *c, uint64_t addr);
+/** Adds a frame of a stack that returns to @addr: "main+21", or the address. */
+void codename_add_frame(struct codename *c, uint64_t addr, struct strbuf *out);
 /** What a file of the process has at an address that is no code. */
 enum codename_text {
 	CODENAME_NOTHING,  /**< not known, or an empty string */

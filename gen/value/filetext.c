@@ -73,15 +73,6 @@ static struct peer **find_place(struct filetext *t, int64_t pid)
 	return &t->peers[t->oldest++ % MAX_PROCESSES];
 }
 
-static void put(struct filetext *t, struct peer **place, struct peer *p)
-{
-	if (place == &t->peers[t->n_peers])
-		t->n_peers++;
-	else
-		close_peer(*place);
-	*place = p;
-}
-
 /** One that has ended is still known, for its last records. */
 static struct peer *find_peer(struct filetext *t, int64_t pid, int64_t ns)
 {
@@ -91,18 +82,19 @@ static struct peer *find_peer(struct filetext *t, int64_t pid, int64_t ns)
 	if (is_its && proc_is_same(known->proc))
 		return known;
 	now = open_peer(t, pid, ns);
+	if (now && place == &t->peers[t->n_peers])
+		t->n_peers++;
+	else if (now)
+		close_peer(*place);
 	if (now)
-		put(t, place, now);
+		*place = now;
 	return now ? now : is_its ? known : NULL;
 }
 
-bool filetext_find(struct filetext *t, int64_t pid, int64_t ns, uint64_t addr, size_t most,
-		   enum codename_text *found, struct strbuf *ret)
+struct codename *filetext_names(struct filetext *t, int64_t pid, int64_t ns)
 {
 	struct peer *p = t->has_pids ? find_peer(t, pid, ns) : NULL;
-	if (p)
-		*found = codename_find_text(p->names, addr, most, ret);
-	return p != NULL;
+	return p ? p->names : NULL;
 }
 
 void filetext_free(struct filetext *t)

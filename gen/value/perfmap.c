@@ -35,7 +35,7 @@ static void forget(struct perfmap *m)
 }
 
 /** Hexadecimal digits and a blank. */
-static bool take_hex(struct str *s, uint64_t *ret)
+static bool parse_hex(struct str *s, uint64_t *ret)
 {
 	struct str word = str_slice(*s, 0, str_find(*s, ' '));
 	char digits[20] = "";
@@ -57,14 +57,14 @@ static bool is_continued(const struct perfmap *m, int fd)
 }
 
 /** The whole lines of @text, which follow what was read. */
-static void take_lines(struct perfmap *m, struct str text)
+static void add_lines(struct perfmap *m, struct str text)
 {
 	const char *start = text.p;
 	for (size_t nl; (nl = str_find(text, '\n')) < text.n && m->entries.n < MAX_ENTRIES;) {
 		struct perfmap_entry e;
 		struct str line = str_slice(text, 0, nl);
 		text = str_from_offset(text, nl + 1);
-		if (!take_hex(&line, &e.addr) || !take_hex(&line, &e.size) || !line.n)
+		if (!parse_hex(&line, &e.addr) || !parse_hex(&line, &e.size) || !line.n)
 			continue;
 		e.name = str_copy(&m->names, str_slice(line, 0, MAX_NAME));
 		vec_push(&m->names, &m->entries, e);
@@ -158,7 +158,7 @@ void perfmap_read(struct perfmap *m)
 		size_t n = (size < MAX_BYTES ? size : MAX_BYTES) - m->done;
 		struct str text = {arena_alloc(&a, n), n};
 		if (file_read_at(fd, (char *)text.p, text.n, m->done))
-			take_lines(m, text);
+			add_lines(m, text);
 		m->is_full |= size > MAX_BYTES;
 		if (m->is_full)
 			report_full(m, path);

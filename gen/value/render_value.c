@@ -12,14 +12,14 @@
 /** A wider field is this wide: a record is one line of text. */
 enum { MAX_WIDTH = 1 << 20 };
 
-/** What stands between % and the letters of a conversion. */
+/** Flags, width and precision of a conversion. */
 struct layout {
 	bool left, plus, space, alternate, zero;
 	bool has_precision;
 	size_t width, precision;
 };
 
-static size_t take_size(struct str s, size_t *at)
+static size_t parse_size(struct str s, size_t *at)
 {
 	size_t n = 0;
 	for (; *at < s.n && s.p[*at] >= '0' && s.p[*at] <= '9'; ++*at)
@@ -35,10 +35,10 @@ static struct layout layout_parse(struct str how)
 	size_t i = 0;
 	for (const char *f; i < how.n && how.p[i] && (f = strchr(flags, how.p[i])); i++)
 		*all[f - flags] = true;
-	l.width = take_size(how, &i);
+	l.width = parse_size(how, &i);
 	l.has_precision = i < how.n && how.p[i] == '.';
 	i += l.has_precision;
-	l.precision = take_size(how, &i);
+	l.precision = parse_size(how, &i);
 	return l;
 }
 
@@ -51,7 +51,7 @@ static void add_repeated(struct strbuf *out, char c, size_t n)
 	strbuf_add(out, block, n);
 }
 
-/** Widens what stands in @out from @start on. */
+/** Widens the text in @out from @start on. */
 static void widen(const struct layout *l, size_t start, struct strbuf *out)
 {
 	size_t n = out->n - start;

@@ -23,7 +23,7 @@ struct render {
 	int64_t pid, ns; /**< of the record that is shown */
 };
 
-/** Makes of what stands in @out from @start on what printf("%-20.3s") has of it: @how is "-20.3". */
+/** Formats the text in @out from @start on as printf("%-20.3s") does: @how is "-20.3". */
 void render_lay_out(struct str how, size_t start, struct strbuf *out);
 /**
  * A number as C's printf() has it. @how: flags, width, precision; @letter: d i u x X o c p; of

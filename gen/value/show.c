@@ -12,7 +12,7 @@ enum { MAX_DEPTH = 32, MAX_VALUES = 10000 };
 /** Elements of one array; gdb's `set print elements`. */
 enum { MAX_ELEMENTS = 200 };
 
-/** Below is nobody's memory: what a null pointer leads to is read as zeros. */
+/** The first page is never mapped: a null pointer and its members are read as zeros. */
 enum { NO_MEMORY = 4096 };
 
 /** Bytes of memory, and where what they mean is written to: text, or JSON where @j is not NULL. */
@@ -273,7 +273,7 @@ static struct str find_name(const struct walk *w, const struct ctype *t, uint64_
 		return is_key ? codename_find_distinct(names, v) : codename_find(names, v);
 	if (names && is_key && w->value->has_variable)
 		codename_add_variable(names, v, room);
-	return strbuf_str(room);
+	return room ? strbuf_str(room) : STR("");
 }
 
 static void show_pointer(struct walk *w, const struct ctype *t, uint64_t v)
@@ -314,7 +314,7 @@ static bool is_long_double(const char *at)
 #endif
 }
 
-/** The name tells what bytes of a size mean: complex and decimal numbers are not ours. */
+/** Is it an IEEE float, by its name? Complex and decimal numbers are not. */
 static bool is_plain_float(const struct ctype *t, const char *at)
 {
 	static const char *const others[] = {"omplex", "maginary", "ecimal"};
@@ -488,7 +488,7 @@ static bool find_member(const struct walk *w, const struct ctype_place *p,
 		return false;
 	*ret = (struct ctype_place){m->type, p->off + m->off, p->off * 8 + m->bit_off, m->bit_size,
 				    NULL};
-	// What has no size says itself that it is not there.
+	// A member without a size shows itself that it is missing.
 	return !ctype_size(m->type, &size) || is_there(w, ret->off, size ? 1 : 0);
 }
 
@@ -618,7 +618,7 @@ static void show(struct walk *w, const struct ctype_place *p)
 
 // --- what travels
 
-/** What has parts: its address, and its bytes behind. */
+/** A struct or array: its address, then its bytes. */
 static void show_memory(struct walk *w, const int64_t *numbers)
 {
 	w->addr = (uint64_t)numbers[0];
@@ -645,6 +645,12 @@ static void show_number(struct walk *w, struct ctype *t, const int64_t *number)
 	show_value(w, &p);
 }
 
+/** Of the process of the record; NULL: it is not known. */
+static struct codename *names_of(const struct render *how)
+{
+	return how->texts ? filetext_names(how->texts, how->pid, how->ns) : how->names;
+}
+
 /** An empty string may be a literal of the program's file, in @room. False: it is not known. */
 static bool find_string(const struct render *how, int64_t address, struct str *text,
 			struct strbuf *room)
@@ -654,12 +660,11 @@ static bool find_string(const struct render *how, int64_t address, struct str *t
 	if ((uint64_t)address < NO_MEMORY)
 		return false;
 	size_t most = how->longest ? how->longest : SIZE_MAX;
-	enum codename_text found = CODENAME_NOTHING;
-	if (how->texts &&
-	    !filetext_find(how->texts, how->pid, how->ns, (uint64_t)address, most, &found, room))
+	struct codename *names = names_of(how);
+	if (how->texts && !names)
 		return false;
-	if (!how->texts && how->names)
-		found = codename_find_text(how->names, (uint64_t)address, most, room);
+	enum codename_text found =
+	    names ? codename_find_text(names, (uint64_t)address, most, room) : CODENAME_NOTHING;
 	if (found == CODENAME_LITERAL)
 		*text = strbuf_str(room);
 	return found != CODENAME_VARIABLE;
@@ -693,14 +698,6 @@ static void show_text(struct walk *w, struct str s)
 		strbuf_adds(w->out, s);
 }
 
-static void show_time(struct walk *w, int64_t ns)
-{
-	struct strbuf text = {0};
-	render_time(w->how, w->value->literal, ns, &text);
-	show_text(w, strbuf_str(&text));
-	strbuf_fini(&text);
-}
-
 static void add_json_stack(struct json *j, struct str s)
 {
 	json_open(j, NULL, '[');
@@ -712,8 +709,26 @@ static void add_json_stack(struct json *j, struct str s)
 	json_close(j, ']');
 }
 
+/** Adds the first @n frames of @s, on lines of their own, with the one at @caller as the second. */
+static void insert_caller(struct codename *names, uint64_t caller, unsigned n, struct str s,
+			  struct strbuf *out)
+{
+	for (unsigned i = 0; s.n && i < n;) {
+		struct str line = str_take_line(&s), frame = str_trim(line);
+		strbuf_adds(out, line);
+		strbuf_addc(out, '\n');
+		i += frame.n > 0;
+		if (!frame.n || i != 1 || n < 2)
+			continue;
+		strbuf_add(out, line.p, (size_t)(frame.p - line.p));
+		codename_add_frame(names, caller, out);
+		strbuf_addc(out, '\n');
+		i++;
+	}
+}
+
 /** On lines of its own; a function may have any name. */
-static void show_stack(struct walk *w, struct str s)
+static void show_frames(struct walk *w, struct str s)
 {
 	if (w->j) {
 		add_json_stack(w->j, s);
@@ -727,9 +742,38 @@ static void show_stack(struct walk *w, struct str s)
 	}
 }
 
+/** bpftrace has no name for an address when the process has ended before it prints. */
+static void show_symbol(struct walk *w, struct str s)
+{
+	uint64_t address;
+	struct str name = {0};
+	if (str_has_prefix(s, STR("0x")) && str_to_u64(s, &address))
+		name = find_name(w, &value_code, address, NULL);
+	if (name.n && !w->j)
+		strbuf_add_printable(w->out, name);
+	else
+		show_text(w, name.n ? name : s);
+}
+
+static void show_stack(struct walk *w, struct value_data d)
+{
+	struct strbuf whole = {0};
+	struct str s = *d.texts;
+	struct codename *names = w->value->n_frames ? names_of(w->how) : NULL;
+	// What the first function of a thread returns to is no code.
+	if (names && (uint64_t)d.numbers[1] >= NO_MEMORY &&
+	    codename_misses_caller(names, (uint64_t)d.numbers[0])) {
+		insert_caller(names, (uint64_t)d.numbers[1], w->value->n_frames, s, &whole);
+		s = strbuf_str(&whole);
+	}
+	show_frames(w, s);
+	strbuf_fini(&whole);
+}
+
 static void show_data(struct walk *w, struct value_data d)
 {
 	struct ctype *t = w->value->how == VALUE_PLAIN ? ctype_strip(w->value->type) : NULL;
+	struct strbuf text = {0};
 	switch (w->value->how) {
 	case VALUE_PLAIN:
 		if (!t)
@@ -745,11 +789,16 @@ static void show_data(struct walk *w, struct value_data d)
 	case VALUE_TEXT:
 		show_text(w, *d.texts);
 		break;
+	case VALUE_SYMBOL:
+		show_symbol(w, *d.texts);
+		break;
 	case VALUE_STACK:
-		show_stack(w, *d.texts);
+		show_stack(w, d);
 		break;
 	case VALUE_TIME:
-		show_time(w, *d.numbers);
+		render_time(w->how, w->value->literal, *d.numbers, &text);
+		show_text(w, strbuf_str(&text));
+		strbuf_fini(&text);
 		break;
 	case VALUE_LITERAL:
 		show_text(w, w->value->literal);

@@ -20,7 +20,7 @@ enum value_style {
 	VALUE_RAW,    /**< as %s has it: strings as they are, a null one is empty */
 	VALUE_LISTED, /**< of -t: strings and characters quoted */
 	VALUE_MEMBER, /**< of a struct: 97 'a', 0x401136 <main> */
-	VALUE_KEY, /**< of a map: the name, of a variable, too, that tells it from others; in text an address that has
+	VALUE_KEY, /**< of a map: the name, of a variable, too, that distinguishes it from others; in text an address that has
 			   none is nothing, as bpftrace has printed it */
 };
 

@@ -98,7 +98,8 @@ bool value_is_alike(const struct value *a, const struct value *b)
 {
 	bool same = a->how == b->how && is_same_enum(a->names, b->names) &&
 		    (a->names || kind_of(a) == kind_of(b)) &&
-		    value_is_code(a) == value_is_code(b) && a->n_parts == b->n_parts;
+		    value_is_code(a) == value_is_code(b) && a->n_frames == b->n_frames &&
+		    a->n_parts == b->n_parts;
 	for (size_t i = 0; same && i < a->n_parts; i++)
 		same = value_is_alike(&a->parts[i], &b->parts[i]) &&
 		       value_is_unsigned(&a->parts[i]) == value_is_unsigned(&b->parts[i]);
@@ -109,16 +110,17 @@ void value_count(const struct value *v, size_t *n_numbers, size_t *n_texts)
 {
 	static const struct {
 		unsigned char numbers, texts;
-	} all[] = {[VALUE_PLAIN] = {1, 0}, [VALUE_STRING] = {1, 1}, [VALUE_TEXT] = {0, 1},
-		   [VALUE_STACK] = {0, 1}, [VALUE_TIME] = {1, 0},   [VALUE_CHOICE] = {1, 0},
-		   [VALUE_HIDDEN] = {0, 0}};
-	*n_numbers += all[v->how].numbers + v->n_bytes / 8 + (v->n_bytes % 8 != 0);
+	} all[] = {[VALUE_PLAIN] = {1, 0},  [VALUE_STRING] = {1, 1}, [VALUE_TEXT] = {0, 1},
+		   [VALUE_SYMBOL] = {0, 1}, [VALUE_STACK] = {0, 1},  [VALUE_TIME] = {1, 0},
+		   [VALUE_CHOICE] = {1, 0}, [VALUE_HIDDEN] = {0, 0}};
+	*n_numbers +=
+	    all[v->how].numbers + v->n_bytes / 8 + (v->n_bytes % 8 != 0) + 2 * (v->n_frames != 0);
 	*n_texts += all[v->how].texts;
 	for (size_t i = 0; i < v->n_parts; i++)
 		value_count(&v->parts[i], n_numbers, n_texts);
 }
 
-static struct value_data behind(const struct value *v, struct value_data d)
+static struct value_data skip_value(const struct value *v, struct value_data d)
 {
 	size_t n_numbers = 0, n_texts = 0;
 	value_count(v, &n_numbers, &n_texts);
@@ -127,15 +129,15 @@ static struct value_data behind(const struct value *v, struct value_data d)
 				   n_texts ? d.texts + n_texts : d.texts};
 }
 
-const struct value *value_take(const struct value *v, struct value_data *rest,
+const struct value *value_next(const struct value *v, struct value_data *rest,
 			       struct value_data *ret)
 {
 	*ret = *rest;
-	*rest = behind(v, *rest);
+	*rest = skip_value(v, *rest);
 	while (v->how == VALUE_CHOICE) {
 		bool is_yes = *ret->numbers++ != 0;
 		if (!is_yes)
-			*ret = behind(&v->parts[0], *ret);
+			*ret = skip_value(&v->parts[0], *ret);
 		v = &v->parts[!is_yes];
 	}
 	return v;

@@ -1,14 +1,14 @@
 /**
  * value - what a value is, on its way from a probe to a line of text or to JSON.
  *
- * The C type is the kind: a number of so many bits, true or false, a character, an address (a
- * pointer), a function's (a pointer to one), an enumerator, a float, a struct. What no C type says,
- * such as a text that bpftrace makes, a time, or one of two values, is `how`. Fields of records,
- * members of structs, and keys and values of maps are all such values, and value/show.h shows them:
- * one walk, and two sinks, text and JSON.
+ * The C type is the kind: a number of so many bits, true or false, a character, an address (a pointer), a
+ * function's (a pointer to one), an enumerator, a float, a struct. `how` has what no C type expresses, such
+ * as a text that bpftrace makes, a time, or one of two values. Fields of records, members of structs, and
+ * keys and values of maps are all such values, and value/show.h shows them: one walk, and two sinks, text
+ * and JSON.
  *
- * What travels of a value are numbers of 64 bits and texts; what a printf() asks for is no part of
- * it but a struct value_conversion beside it, which JSON does not look at.
+ * A record has numbers of 64 bits and texts for each value; a conversion of printf() is no part of it but a
+ * struct value_conversion beside it, which JSON ignores.
  *
  *	struct value v = {.type = state, .names = enumtab_of(&arena, state)};
  *	int64_t number = 4;
@@ -22,11 +22,12 @@
 #include "ctype/ctype.h"
 #include "ctype/enumtab.h"
 
-enum value_how {       // and what of it travels
-	VALUE_PLAIN,   /**< as its type says: a number; of what has parts, see `n_bytes` */
-	VALUE_STRING,  /**< a pointer to characters: a number, its address, and a text */
-	VALUE_TEXT,    /**< a text */
-	VALUE_STACK,   /**< a text: frames on lines of their own */
+enum value_how {      // and what of it travels
+	VALUE_PLAIN,  /**< by its type: a number; of structs and arrays, see `n_bytes` */
+	VALUE_STRING, /**< a pointer to characters: a number, its address, and a text */
+	VALUE_TEXT,   /**< a text */
+	VALUE_SYMBOL, /**< a text: a function's name, or its address as 0x5634 where bpftrace has no name */
+	VALUE_STACK,   /**< a text: frames on lines of their own; see `n_frames` */
 	VALUE_TIME,    /**< a number: ns; `literal` is the format, of strftime() */
 	VALUE_CHOICE,  /**< a number, the condition; then what `parts`, yes and no, have */
 	VALUE_TUPLE,   /**< what `parts` have; of maps */
@@ -34,17 +35,27 @@ enum value_how {       // and what of it travels
 	VALUE_HIDDEN,  /**< nothing: it cannot be read */
 };
 
+/** What a number has been kept as: x + VALUE_SHIFT, VALUE_SHIFT - x, or divided as a signed sum. */
+enum value_shift { VALUE_UNSHIFTED, VALUE_RAISED, VALUE_MIRRORED, VALUE_AVERAGE };
+#define VALUE_SHIFT ((int64_t)1 << 62)
+
 struct value {
 	enum value_how how;
 	struct ctype *type; /**< of VALUE_PLAIN; NULL: of a map, of which nothing is known */
 	const struct enumtab *names; /**< for its numbers; NULL: the enumerators of its type */
 	/** Of a struct, union or array: its address travels, and so much of it, 8 bytes a number. */
 	size_t n_bytes;
+	/**
+	 * Of a stack that may begin at the first instruction of a function: at most so many. Two numbers
+	 * travel, the address of the probe and, if it is there, the one that the function returns to.
+	 */
+	unsigned n_frames;
 	struct str literal;
 	struct value *parts;
 	size_t n_parts;
-	bool can_be_cut;   /**< of VALUE_TEXT: bpftrace cuts it where it is too long */
-	bool has_variable; /**< of an address: in the target, where its variables may be */
+	bool can_be_cut;	/**< of VALUE_TEXT: bpftrace cuts it where it is too long */
+	enum value_shift shift; /**< of a map: of max(), min(), avg(), stats() */
+	bool has_variable;	/**< of an address: in the target, where its variables may be */
 };
 
 /** What travels of a value; each part takes its own from the front. */
@@ -53,7 +64,7 @@ struct value_data {
 	const struct str *texts;
 };
 
-/** What stands in a format, %-5ld; an empty one asks for nothing. */
+/** Flags, width and precision of a format, %-5ld; empty: none. */
 struct value_conversion {
 	struct str how; /**< between % and the letters: flags, width, precision */
 	char letter;	/**< d i u x X o c p s r; %lld is d */
@@ -83,7 +94,7 @@ bool value_is_alike(const struct value *a, const struct value *b);
 /** Adds how many numbers and texts travel. */
 void value_count(const struct value *v, size_t *n_numbers, size_t *n_texts);
 /** Takes @v's off *rest. Returns it, or what was chosen of it, whose own begin at *ret. */
-const struct value *value_take(const struct value *v, struct value_data *rest,
+const struct value *value_next(const struct value *v, struct value_data *rest,
 			       struct value_data *ret);
 
 #endif

@@ -118,7 +118,8 @@ _Pragma("clang diagnostic pop")
 
 /*
  * Every argument becomes two local variables: __usdt_ID_K, a pointer that is never set and is there for its type in
- * the debug information, and __usdt_vK with the value. ID is unique in the file and is in the btgen note too.
+ * the debug information, and __usdt_vK with the value. ID is unique in the file and is in the btgen note too. In C the
+ * type of that pointer has a name, usdt_type__PROVIDER__NAME__K, which `pahole -J` writes into .BTF.
  */
 #if defined(__clang__) && !defined(__OPTIMIZE__)
 /* clang -O0 forgets a variable that is never set, when it inlines (always_inline). */
@@ -164,7 +165,7 @@ _Pragma("clang diagnostic pop")
 #endif
 #define USDT__CHECK_TYPE(k, x)
 #define USDT__MEMORY(p) static_cast<const volatile char(*)[]>(p)
-#define USDT__TYPE(id, k, x)                                                                       \
+#define USDT__TYPE(id, type, k, x)                                                                 \
 	__extension__ __typeof__((x)) *__usdt_##id##_##k USDT__UNSET;
 #define USDT__SIZE(v) (::usdt_detail::arg<__typeof__(v)>::size)
 #define USDT__KIND(v) (::usdt_detail::arg<__typeof__(v)>::kind)
@@ -260,20 +261,22 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 								      (int)sizeof(v))
 /* After a comma an array is a pointer, a constant is a plain value, and a char stays a char. */
 #ifdef __clang__
-#define USDT__TYPE(id, k, x)                                                                       \
-	__extension__ __typeof__(((void)0, (x))) *__usdt_##id##_##k USDT__UNSET;
+#define USDT__TYPE(id, type, k, x)                                                                 \
+	__extension__ typedef __typeof__(((void)0, (x))) *type##__##k __attribute__((__unused__)); \
+	type##__##k __usdt_##id##_##k USDT__UNSET;
 #else
 /*
  * GCC gives a bit-field a type of its own, which has no name in the debug information. Such a type does not hold
  * the largest number of its size; the argument is then an int, or a long long when the field is wider than that.
  */
-#define USDT__TYPE(id, k, x)                                                                       \
+#define USDT__TYPE(id, type, k, x)                                                                 \
 	__extension__ __typeof__(((void)0, (x))) *__usdt_t##k __attribute__((__unused__));         \
-	__extension__ __typeof__(__builtin_choose_expr(                                            \
+	__extension__ typedef __typeof__(__builtin_choose_expr(                                    \
 	    USDT__IS_BITS(__typeof__(USDT__INT(*__usdt_t##k))),                                    \
 	    __builtin_choose_expr(sizeof(*__usdt_t##k) <= 4, USDT__INT(*__usdt_t##k) + 0,          \
 				  USDT__INT(*__usdt_t##k) + 0LL),                                  \
-	    *__usdt_t##k)) *__usdt_##id##_##k USDT__UNSET;
+	    *__usdt_t##k)) *type##__##k __attribute__((__unused__));                               \
+	type##__##k __usdt_##id##_##k USDT__UNSET;
 #define USDT__IS_BITS(type)                                                                        \
 	(!__builtin_types_compatible_p(type, _Bool) &&                                             \
 	 (unsigned long long)(type)(~0ULL >> (65 - 8 * sizeof(type))) !=                           \
@@ -281,27 +284,27 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 #endif
 #endif
 
-#define USDT__DECL(id, k, x)                                                                       \
+#define USDT__DECL(id, type, k, x)                                                                 \
 	USDT__STATIC_ASSERT(sizeof(#x) > 1,                                                        \
 			    "USDT argument " #k " is empty: a comma too many, or a macro for nothing"); \
 	USDT__CHECK_ARG(#x)                                                                        \
 	USDT__CHECK_TYPE(k, x)                                                                     \
-	USDT__TYPE(id, k, x)                                                                       \
+	USDT__TYPE(id, type, k, x)                                                                 \
 	USDT__VALUE(id, k, x)
 
-#define USDT__ARGS0(id)
-#define USDT__ARGS1(id, a1) USDT__ARGS0(id) USDT__DECL(id, 1, a1)
-#define USDT__ARGS2(id, a1, a2) USDT__ARGS1(id, a1) USDT__DECL(id, 2, a2)
-#define USDT__ARGS3(id, a1, a2, a3) USDT__ARGS2(id, a1, a2) USDT__DECL(id, 3, a3)
-#define USDT__ARGS4(id, a1, a2, a3, a4) USDT__ARGS3(id, a1, a2, a3) USDT__DECL(id, 4, a4)
-#define USDT__ARGS5(id, a1, a2, a3, a4, a5) USDT__ARGS4(id, a1, a2, a3, a4) USDT__DECL(id, 5, a5)
-#define USDT__ARGS6(id, a1, a2, a3, a4, a5, a6) USDT__ARGS5(id, a1, a2, a3, a4, a5) USDT__DECL(id, 6, a6)
-#define USDT__ARGS7(id, a1, a2, a3, a4, a5, a6, a7) USDT__ARGS6(id, a1, a2, a3, a4, a5, a6) USDT__DECL(id, 7, a7)
-#define USDT__ARGS8(id, a1, a2, a3, a4, a5, a6, a7, a8) USDT__ARGS7(id, a1, a2, a3, a4, a5, a6, a7) USDT__DECL(id, 8, a8)
-#define USDT__ARGS9(id, a1, a2, a3, a4, a5, a6, a7, a8, a9) USDT__ARGS8(id, a1, a2, a3, a4, a5, a6, a7, a8) USDT__DECL(id, 9, a9)
-#define USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) USDT__ARGS9(id, a1, a2, a3, a4, a5, a6, a7, a8, a9) USDT__DECL(id, 10, a10)
-#define USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) USDT__DECL(id, 11, a11)
-#define USDT__ARGS12(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) USDT__DECL(id, 12, a12)
+#define USDT__ARGS0(id, type)
+#define USDT__ARGS1(id, type, a1) USDT__ARGS0(id, type) USDT__DECL(id, type, 1, a1)
+#define USDT__ARGS2(id, type, a1, a2) USDT__ARGS1(id, type, a1) USDT__DECL(id, type, 2, a2)
+#define USDT__ARGS3(id, type, a1, a2, a3) USDT__ARGS2(id, type, a1, a2) USDT__DECL(id, type, 3, a3)
+#define USDT__ARGS4(id, type, a1, a2, a3, a4) USDT__ARGS3(id, type, a1, a2, a3) USDT__DECL(id, type, 4, a4)
+#define USDT__ARGS5(id, type, a1, a2, a3, a4, a5) USDT__ARGS4(id, type, a1, a2, a3, a4) USDT__DECL(id, type, 5, a5)
+#define USDT__ARGS6(id, type, a1, a2, a3, a4, a5, a6) USDT__ARGS5(id, type, a1, a2, a3, a4, a5) USDT__DECL(id, type, 6, a6)
+#define USDT__ARGS7(id, type, a1, a2, a3, a4, a5, a6, a7) USDT__ARGS6(id, type, a1, a2, a3, a4, a5, a6) USDT__DECL(id, type, 7, a7)
+#define USDT__ARGS8(id, type, a1, a2, a3, a4, a5, a6, a7, a8) USDT__ARGS7(id, type, a1, a2, a3, a4, a5, a6, a7) USDT__DECL(id, type, 8, a8)
+#define USDT__ARGS9(id, type, a1, a2, a3, a4, a5, a6, a7, a8, a9) USDT__ARGS8(id, type, a1, a2, a3, a4, a5, a6, a7, a8) USDT__DECL(id, type, 9, a9)
+#define USDT__ARGS10(id, type, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) USDT__ARGS9(id, type, a1, a2, a3, a4, a5, a6, a7, a8, a9) USDT__DECL(id, type, 10, a10)
+#define USDT__ARGS11(id, type, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) USDT__ARGS10(id, type, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) USDT__DECL(id, type, 11, a11)
+#define USDT__ARGS12(id, type, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) USDT__ARGS11(id, type, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) USDT__DECL(id, type, 12, a12)
 
 /*
  * What a pointer argument points to is read by the tracer: the compiler must have stored it by then. Without this GCC
@@ -549,6 +552,9 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 	"\t.hidden " USDT__SEMA_QUOTED(provider, name) "\n"                                        \
 	"\t.8byte " USDT__SEMA_QUOTED(provider, name)
 #define USDT__SEMA_EXPLICIT(sema, provider, name) ".8byte __usdt_sema_" USDT__STR(sema)
+/* In C, the type of argument K has this name, __K: BTF has types by name only. */
+#define USDT__SEMA_IMPLICIT_TYPE(provider, name) usdt_type__##provider##__##name
+#define USDT__SEMA_EXPLICIT_TYPE(provider, name) usdt_type__##provider##__##name
 #define USDT__SEMA_IMPLICIT_CHECK(sema, provider, name) USDT__CHECK_NAMES(provider, name)
 /* One that is not declared would be the linker's business, which knows no line. */
 #define USDT__SEMA_EXPLICIT_CHECK(sema, provider, name)                                            \
@@ -571,31 +577,31 @@ template <class T> inline __attribute__((__always_inline__, __artificial__)) con
 	USDT__CAT(USDT__SITE, n)(id, text, kind, sema, provider, __VA_ARGS__)
 
 #define USDT__SITE0(id, text, kind, sema, provider, name)                                          \
-	USDT__EMIT(id, 0, USDT__ARGS0(id), text, kind, sema, provider, name)
+	USDT__EMIT(id, 0, USDT__ARGS0(id, kind##_TYPE(provider, name)), text, kind, sema, provider, name)
 #define USDT__SITE1(id, text, kind, sema, provider, name, a1)                                      \
-	USDT__EMIT(id, 1, USDT__ARGS1(id, a1), text, kind, sema, provider, name)
+	USDT__EMIT(id, 1, USDT__ARGS1(id, kind##_TYPE(provider, name), a1), text, kind, sema, provider, name)
 #define USDT__SITE2(id, text, kind, sema, provider, name, a1, a2)                                  \
-	USDT__EMIT(id, 2, USDT__ARGS2(id, a1, a2), text, kind, sema, provider, name)
+	USDT__EMIT(id, 2, USDT__ARGS2(id, kind##_TYPE(provider, name), a1, a2), text, kind, sema, provider, name)
 #define USDT__SITE3(id, text, kind, sema, provider, name, a1, a2, a3)                              \
-	USDT__EMIT(id, 3, USDT__ARGS3(id, a1, a2, a3), text, kind, sema, provider, name)
+	USDT__EMIT(id, 3, USDT__ARGS3(id, kind##_TYPE(provider, name), a1, a2, a3), text, kind, sema, provider, name)
 #define USDT__SITE4(id, text, kind, sema, provider, name, a1, a2, a3, a4)                          \
-	USDT__EMIT(id, 4, USDT__ARGS4(id, a1, a2, a3, a4), text, kind, sema, provider, name)
+	USDT__EMIT(id, 4, USDT__ARGS4(id, kind##_TYPE(provider, name), a1, a2, a3, a4), text, kind, sema, provider, name)
 #define USDT__SITE5(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5)                      \
-	USDT__EMIT(id, 5, USDT__ARGS5(id, a1, a2, a3, a4, a5), text, kind, sema, provider, name)
+	USDT__EMIT(id, 5, USDT__ARGS5(id, kind##_TYPE(provider, name), a1, a2, a3, a4, a5), text, kind, sema, provider, name)
 #define USDT__SITE6(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6)                  \
-	USDT__EMIT(id, 6, USDT__ARGS6(id, a1, a2, a3, a4, a5, a6), text, kind, sema, provider, name)
+	USDT__EMIT(id, 6, USDT__ARGS6(id, kind##_TYPE(provider, name), a1, a2, a3, a4, a5, a6), text, kind, sema, provider, name)
 #define USDT__SITE7(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7)              \
-	USDT__EMIT(id, 7, USDT__ARGS7(id, a1, a2, a3, a4, a5, a6, a7), text, kind, sema, provider, name)
+	USDT__EMIT(id, 7, USDT__ARGS7(id, kind##_TYPE(provider, name), a1, a2, a3, a4, a5, a6, a7), text, kind, sema, provider, name)
 #define USDT__SITE8(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8)          \
-	USDT__EMIT(id, 8, USDT__ARGS8(id, a1, a2, a3, a4, a5, a6, a7, a8), text, kind, sema, provider, name)
+	USDT__EMIT(id, 8, USDT__ARGS8(id, kind##_TYPE(provider, name), a1, a2, a3, a4, a5, a6, a7, a8), text, kind, sema, provider, name)
 #define USDT__SITE9(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9)      \
-	USDT__EMIT(id, 9, USDT__ARGS9(id, a1, a2, a3, a4, a5, a6, a7, a8, a9), text, kind, sema, provider, name)
+	USDT__EMIT(id, 9, USDT__ARGS9(id, kind##_TYPE(provider, name), a1, a2, a3, a4, a5, a6, a7, a8, a9), text, kind, sema, provider, name)
 #define USDT__SITE10(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) \
-	USDT__EMIT(id, 10, USDT__ARGS10(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10), text, kind, sema, provider, name)
+	USDT__EMIT(id, 10, USDT__ARGS10(id, kind##_TYPE(provider, name), a1, a2, a3, a4, a5, a6, a7, a8, a9, a10), text, kind, sema, provider, name)
 #define USDT__SITE11(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) \
-	USDT__EMIT(id, 11, USDT__ARGS11(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11), text, kind, sema, provider, name)
+	USDT__EMIT(id, 11, USDT__ARGS11(id, kind##_TYPE(provider, name), a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11), text, kind, sema, provider, name)
 #define USDT__SITE12(id, text, kind, sema, provider, name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12) \
-	USDT__EMIT(id, 12, USDT__ARGS12(id, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12), text, kind, sema, provider, name)
+	USDT__EMIT(id, 12, USDT__ARGS12(id, kind##_TYPE(provider, name), a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12), text, kind, sema, provider, name)
 #define USDT__SITE13(...) USDT__STATIC_ASSERT(0, "a USDT probe has at most 12 arguments")
 #ifdef USDT_DISABLE
 #define USDT__EMIT(id, n, decls, text, kind, sema, provider, name)                                  \

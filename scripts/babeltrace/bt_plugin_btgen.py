@@ -1,4 +1,4 @@
-"""A source of babeltrace2: captures of bpftrace.sh -f json, a trace for each host (docs/fleet-traces.md).
+"""A source of babeltrace2: captures of bpftrace.sh -f json, a trace for each host (docs/fleet.md).
 
     babeltrace2 --plugin-path=FOLDER a.json b.json.gz
 

@@ -35,7 +35,7 @@ def arguments(text):
 
 
 TABLE = r"@\w+\[(arg[\w.]+)\]"
-VALUES = {"NOW": 2, "NQN": 3}  # how many a macro of nvmf.bt is
+VALUES = {"NQN": 3}  # how many a macro of nvmf.bt is
 
 
 def without_names(script):

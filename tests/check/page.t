@@ -19,20 +19,10 @@ HERE = os.path.join(cases.TOP, "tests/check")
 PAGE = os.path.join(cases.TOP, "docs/checks.md")
 HEAD = """# What is checked before anything is attached
 
-`bpftrace.sh` checks a script against the process before it attaches a probe. `btgen check -p PID SCRIPT` (or `-x FILE`) runs only
-these checks, without root and without bpftrace; `--json` is for editors. An error stops the run: a name of the program does not
-exist, the script would print a wrong value, or this bpftrace would refuse it in words that do not help. A warning does not stop the
-run: the code may be meant, or its types are only inferred.
-
-Errors that every bpftrace reports clearly by itself are not findings: misspelled builtins, variables that are never set, values of
-the wrong kind. Running the script finds them, before anything is attached, at their place in the template.
-
-| | |
-|---|---|
-| `-W no-NAME` | disable the findings called NAME |
-| `-W NAME` | enable them again |
-| `-W error` | make warnings errors |
-| `--force` | run despite errors |
+`bpftrace.sh` checks a script against the process before it attaches a probe. [`btgen check`](man/btgen.1) runs only these checks,
+without root and without bpftrace. An error stops the run: a name of the program does not exist, the script would print a wrong value,
+or this bpftrace would refuse it in words that do not help. A warning does not: the code may be meant, or its types are only inferred.
+`-W no-NAME` disables findings, `-W NAME` enables them again, `-W error` makes warnings errors, and `--force` runs despite errors.
 
 The examples are of the programs in `tests/`; `tests/check/page.t` makes this page and checks it.
 """
@@ -84,7 +74,7 @@ def page():
                 script = shown[name][0]
                 text += "\n" + indented(script) + "\n" + indented(said(*shown[name]))
             else:
-                text += "\nNo example: this needs a running process, [a lock](lock.md), or hundreds of probes.\n"
+                text += "\nNo example: this needs a process, [a lock](lock.md) or many probes.\n"
     return text
 
 

@@ -78,7 +78,7 @@ bad 2 "give a script to run on the command" "-c without a script" -c 'sleep 1'
 bad 2 "give a script to run on $tgt" "-x without a script" -x "$tgt"
 bad 2 "give -p or -x, not both" "-x and a PID" -x "$tgt" $pid "$tmp/good.bt"
 for script in nvmf.bt files.bt '-e BEGIN { printf("%d %s __EXE__", __PID__, __COMM__); }' "-t*"; do
-	bad 1 "needs a process \(did .pidof. find one\?\): give its PID or name, or -x FILE" \
+	bad 1 "needs a process: give its PID or name, or -x FILE" \
 		"a PID that is missing, as from an empty \`pidof\`, with $script" "$script"
 done
 is "$("$sh" nvmf.bt 2>&1 | wc -l)" 1 "a PID that is missing: one line"

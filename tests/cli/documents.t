@@ -6,7 +6,7 @@ cd "$top" || exit
 
 # A word in backquotes is a path when it has a slash and begins with a folder of ours or of gen/, a file when it is a name and
 # an ending, a function when it ends in (). A path may be a pattern; NAME in it stands for anything.
-for doc in docs/tour.md docs/new-bpftrace.md CONTRIBUTING.md; do
+for doc in docs/dev/tour.md docs/dev/new-bpftrace.md CONTRIBUTING.md; do
 	n=0 missing='' file=''
 	while read -r word; do
 		case $word in
@@ -30,7 +30,7 @@ for doc in docs/tour.md docs/new-bpftrace.md CONTRIBUTING.md; do
 	is "$missing" "" "$doc: the files and functions that it names are there"
 	ok "$doc names some ($n)" test $n -gt 20
 done
-is "$(awk -F'|' '/^\| [0-9]+ /{ if ($2 > 12) print }' docs/tour.md)" "" "no walk has more than twelve stops"
+is "$(awk -F'|' '/^\| [0-9]+ /{ if ($2 > 12) print }' docs/dev/tour.md)" "" "no walk has more than twelve stops"
 
 # Comments name files, too. These are of bpftrace, libbpf and Linux, or stand for others.
 is "$(
@@ -57,9 +57,9 @@ done)" "" "docs/README.md names every page"
 mapfile -t pages < <(git ls-files '*.md' 2>/dev/null || find . -name '*.md' -not -path './build/*')
 is "$(tests/links.py "${pages[@]}")" "" "every link of ${#pages[@]} pages leads somewhere"
 
-# What a user reads is short sentences in plain English: tests/prose.py has the length and the habits. Two pages are made of
-# other texts: the messages of btgen, and the descriptions of probes. A sentence that is to stay as it is goes here.
-mapfile -t pages < <(printf '%s\n' README.md docs/*.md docs/*/*.md docs/man/* | grep -vE 'docs/(checks|probes-nvmf_tgt)\.md')
+# What a user reads is short sentences in plain English: tests/prose.py has the length and the habits. One page is made of
+# the messages of btgen. A sentence that is to stay as it is goes here.
+mapfile -t pages < <(printf '%s\n' README.md docs/*.md docs/*/*.md docs/man/* | grep -vE 'docs/checks\.md')
 exceptions=()
 is "$(tests/prose.py "${pages[@]}" | grep -vF "$(printf '%s\n' "${exceptions[@]:-no exception}")")" "" \
 	"README, pages and manuals: no long sentence, no clumsy one (tests/prose.py)"

@@ -77,7 +77,7 @@ is "$(expand 'BEGIN { $p = (uint64 *)0; @a = MINUS-1; @b = 7 SLASH*$p; }' -D MIN
 	'BEGIN { $p = (uint64 *)0; @a = - -1; @b = 7 / *$p; }' \
 	"what a macro leaves and what stands behind it are no operator or comment together"
 is "$("$btgen" expand -e 'BEGIN /pid == __PID__ || tid == __PID__/ { exit(); }' 2>&1)" \
-	"btgen: error: <command line> needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" "a marker that has no value is said once"
+	"btgen: error: <command line> needs a process: give its PID or name, or -x FILE for every process of a program" "a marker that has no value is said once"
 printf '#pragma option PERIOD 1 "seconds"\n#ifdef DEBUG\n#endif\ninterval:s:PERIOD { exit(); }\n' >"$tmp/option.bt"
 is "$("$btgen" expand -D PERIODS=5 "$tmp/option.bt" 2>&1 | grep .)" "btgen: warning: -D PERIODS: the script has no such option
 btgen: note: did you mean PERIOD?
@@ -131,18 +131,19 @@ is "$(cat "$tmp/out")" old "-o: an error leaves the file as it was"
 cp "$tgt" "$tmp/program"
 printf 'BEGIN { }\n' >"$tmp/own.bt"
 ln -sf own.bt "$tmp/link.bt"
-for command in "expand -e BEGIN{}" "types -x $tgt item" "enums -x $tgt tgt_state:m" "skeleton -x $tgt *" "run -e BEGIN{}"; do
+for command in "expand -e BEGIN{}" "types -x $tgt spdk_nvmf_tgt" "enums -x $tgt nvmf_tgt_state:m" "run -e BEGIN{}"; do
 	if [[ $command == run* ]] && ! can_trace; then
 		skip_tracing "run -o: a program is not overwritten"
+		skip_tracing "... which is said"
 		continue
 	fi
 	set -f
 	# shellcheck disable=SC2086
 	out=$("$btgen" $command -o "$tmp/program" 2>&1)
 	is "$? $(cmp "$tgt" "$tmp/program" 2>&1)" "1 " "${command%% *} -o: a program is not overwritten"
+	like "$out" 'error: -o: .*/program is a program or library: not overwritten' "... which is said"
 	set +f
 done
-like "$out" 'error: -o: .*/program is a program or library: not overwritten' "... which is said"
 like "$("$btgen" expand "$tmp/link.bt" -o "$tmp/own.bt" 2>&1)" "error: -o: $tmp/own.bt is the script itself" "-o: nor is the script"
 is "$(cat "$tmp/own.bt")" 'BEGIN { }' "... which is as it was"
 "$btgen" expand -x "$tgt" -o "$tmp/out" -e 'interval:s:1 { exit(); }'
@@ -192,4 +193,21 @@ expand 'BEGIN {
 #include <errno.h>
 exit(); }'
 like "$(cat "$tmp/err")" ':2:2: error: #include of a C header cannot be inside braces' "and a header in a body"
+
+# --json: what goes with a program.
+json() { python3 -c 'import json, sys; x = json.load(sys.stdin); print(eval(sys.argv[1], {"x": x}))' "$1" <"$tmp/json"; }
+printf '#include <btgen/usdt.h>\nint work(int n);\n__attribute__((noipa)) int work(int n) { USDT_PROBE(app, hit, n); return n; }\nint main(int n, char **v) { return work(n) + !v; }\n' >"$tmp/app.c"
+gcc -g -Wl,--build-id -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
+"$btgen" expand --json --for 0.23 -x "$tmp/app" --at /opt/app -e 'uprobe:__EXE__:work { @ = count(); } usdt:__EXE__:hit { @n[arg0] = sum(-1); @u = sum(pid); } END { clear(@n); }' >"$tmp/json"
+is "$(json 'x["file"]["build_id"]')" "$(readelf -n "$tmp/app" | sed -n 's/.*Build ID: //p')" "--json: the build ID is readelf's"
+is "$(json 'x["file"]["build_id_offset"], len(x["file"]["build_id"]) // 2' | tr -d '(),' | { read -r at n; od -A n -v -t x1 -j "$at" -N "$n" "$tmp/app" | tr -d ' \n'; })" \
+	"$(json 'x["file"]["build_id"]')" "... and it is at its offset"
+is "$(json 'x["file"]["path"], x["file"]["read"], x["file"]["functions"], x["probes"], x["version"], x["unsafe"]')" \
+	"('/opt/app', '$tmp/app', ['work'], ['app:hit'], '0.23', False)" "... with the functions, probes and the path of --at"
+is "$(json '[(m["name"], m["function"], m["key"], m["signed"], m["cleared"]) for m in x["maps"]]')" \
+	"[('', 'count', False, False, False), ('n', 'sum', True, True, True), ('u', 'sum', False, False, False)]" "... and the maps"
+is "$(json 'x["program"]')" "$("$btgen" expand --for 0.23 -x "$tmp/app" --at /opt/app -e 'uprobe:__EXE__:work { @ = count(); } usdt:__EXE__:hit { @n[arg0] = sum(-1); @u = sum(pid); } END { clear(@n); }')" \
+	"... and the program that expand prints"
+"$btgen" expand --json -e 'BEGIN { exit(); }' >"$tmp/json"
+is "$(json 'x["file"], x["maps"], x["probes"]')" "(None, [], [])" "... without a file there is none"
 done_testing

@@ -1,8 +1,8 @@
-"""linear.py BTGEN PROGRAM FOLDER: does the time that a template takes grow with its length?
+"""linear.py BTGEN PROGRAM FOLDER KIND...: does the time that a template takes grow with its length?
 
 Writes templates of N and 4N parts into FOLDER and has `btgen check` read both for PROGRAM, which has the
 probe t:p (tests/growth.py). The longer one takes no more memory than MOST has, be it
-expanded or checked. Prints a line for each kind: its name, then what is wrong, if anything.
+expanded or checked. Prints a line for each kind: its name, then what is wrong, if anything. Without arguments it lists the kinds.
 """
 import os
 import sys
@@ -74,8 +74,11 @@ def judge(btgen, program, folder, kind):
 
 
 def main():
+    if len(sys.argv) == 1:
+        print("\n".join(KINDS))
+        return
     btgen, program, folder = sys.argv[1:4]
-    for kind in sys.argv[4:] or KINDS:
+    for kind in sys.argv[4:]:
         print(f"{kind}\t{judge(btgen, program, folder, kind)}", flush=True)
 
 

@@ -50,6 +50,8 @@ $where:30: error: /nosuch/app does not exist
 		"a name is searched in \$PATH${how:+ with a target}"
 	is "$(said "$@" -e 'uprobe:on_path:work { } usdt:on_path:ns:enqueue { } uprobe:libc:malloc { }')" 0 \
 		"what is there is no error, what may be a library is not searched${how:+ with a target}"
+	is "$(said "$@" -e 'uprobe:"./app!/lib/x.so":f { } uprobe:"./no.zip!/x.so":f { }')" "$where:32: error: ./no.zip!/x.so does not exist
+1" "of a file in an archive the archive must exist${how:+ with a target}"
 	is "$(said "$@" -e 'uprobe:nosuchprogram:f { }')" "$where:1: error: no program nosuchprogram in \$PATH
 1" "a name that is not in it is an error${how:+ with a target}"
 	is "$(said "$@" -e 'uprobe:app:work { }')" "$where:1: error: no program app in \$PATH

@@ -28,12 +28,18 @@ list_options() { # PAGE HEADING
 		}' "$top/docs/man/$1" | sort -u
 }
 
+# A command may list an option that the page has described before by its short form alone: its long form.
+described=$(sed '/^\.Ss btgen expand/,$d' "$top/docs/man/btgen.1" | grep -oE 'Fl [a-zA-Z] , Fl -[a-z-]+' | sed 's/^Fl /-/; s/ , Fl / -/')
+command_options() { # CMD
+	list_options btgen.1 ".Ss btgen $1" | awk 'NR == FNR { long[$1] = $2; next } { print } $1 in long { print long[$1] }' <(echo "$described") - | sort -u
+}
+
 for cmd in $("$btgen" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
 	"$btgen" "$cmd" --help | help_options >"$tmp/$cmd"
 	[ "$cmd" = run ] || cat "$tmp/$cmd" # which is bpftrace.sh(8)
 	ok "btgen(1) has a section about $cmd" grep -q "^\.Ss btgen $cmd\$" "$top/docs/man/btgen.1"
 	ok "... and a synopsis" test "$(sed '/^\.Sh DESC/q' "$top/docs/man/btgen.1" | grep -x -A 1 '\.Nm' | grep -cx "\.Cm $cmd")" = 1
-	[ "$cmd" = run ] || is "$(list_options btgen.1 ".Ss btgen $cmd")" "$(grep -vxE -- '-h|--help' "$tmp/$cmd")" "... and lists its options"
+	[ "$cmd" = run ] || is "$(command_options "$cmd")" "$(grep -vxE -- '-h|--help' "$tmp/$cmd")" "... and lists its options"
 done >"$tmp/out"
 grep -E '^((not )?ok|# ) ' "$tmp/out"
 {

@@ -39,9 +39,9 @@ says 1 "btgen: error: 'app' is a program, not a script: write -x app to trace it
 is "$("$btgen" run -n ./app a.bt)" "$("$btgen" run -n -x ./app a.bt)" "the path of a program before the script is -x"
 is "$("$btgen" run -n -t hit ./app)" "$("$btgen" run -n -t hit -x ./app)" "... or in place of a process for -t"
 says 2 "btgen run: the program goes before the script: bpftrace.sh app a.bt; as the script's \$1: bpftrace.sh a.bt -- app" run -n a.bt app
-says 1 "btgen: error: -t app needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n -t app
-says 1 "btgen: error: --latency from needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n --latency from to
-says 1 "btgen: error: --calls main needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" run -n --calls main
+says 1 "btgen: error: -t app needs a process: give its PID or name, or -x FILE for every process of a program" run -n -t app
+says 1 "btgen: error: --latency from needs a process: give its PID or name, or -x FILE for every process of a program" run -n --latency from to
+says 1 "btgen: error: --calls main needs a process: give its PID or name, or -x FILE for every process of a program" run -n --calls main
 says 2 "btgen run: --calls cannot be combined with -t, --count or --latency" run --calls main -t hit $pid
 says 2 "btgen run: --calls cannot be combined with -t, --count or --latency" run --calls main --latency hit hit $pid
 says 2 "btgen run: --calls does not support -s and --keep: the tree is in order of time anyway" run --calls main -s $pid
@@ -69,8 +69,7 @@ says 0 "btgen: note: $tmp/stripped has no debug information (-g): enums and stru
 says 0 "" run -n -t hit -x app
 gcc -o plain -x c - <<<'int main(void) { return 0; }'
 notes "$tmp/plain has no USDT probes; functions are uprobe:NAME" run -n -t hit -x ./plain
-says 1 "btgen: error: no probe matches 'uprobe:main': functions are not listed" probes -x app uprobe:main
-says 2 "btgen skeleton: give -p or -x, not both" skeleton -p $pid -x app hit
+says 1 "btgen: error: no function matches 'uprobe:mian'" probes -x app uprobe:mian
 
 says 2 "btgen expand: option '--exe' needs a value" expand -x '' a.bt
 says 2 "btgen run: option '--output' needs a value" run -o '' -x app a.bt
@@ -105,5 +104,5 @@ for option in "-o out" "-f json" -s "--time wall" -n "-T 1" "-N 1" "--ready-file
 	# shellcheck disable=SC2086
 	says 2 "btgen run: -l takes only a process or file, patterns, -v, --json and --bpftrace" run -l -x app $option
 done
-is "$(BPF_OUTFILE=out "$btgen" run -l -q -x app)" "app:hit(int argc)" "BPF_OUTFILE is for traces"
+is "$(BPF_OUTFILE=out "$btgen" run -l -q -x app)" "usdt:app:hit(int argc)" "BPF_OUTFILE is for traces"
 done_testing

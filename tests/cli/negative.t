@@ -94,7 +94,7 @@ is "$("$tmp/checks" 2>&1)" "" "and comes to what it does in C, whatever the valu
 
 like "$(body usdt:__EXE__:hit 0.27 '{ @ = arg0 / 2 * 3 + arg0 * 2; }')" '/ 2\) - \(int64\)4611686018427387904\) \* 3 \+ arg0 \* 2; }$' \
 	"what does not divide stays as it is"
-for text in 'bswap(arg0) / 2' 'f(arg0) % 2'; do
+for text in 'bswap((uint32)arg0) / 2' 'f(arg0) % 2'; do
 	is "$(body usdt:__EXE__:hit 0.27 "{ @ = $text; }")" "/pid == PID/ { @ = $text; }" "a call's parentheses are the call's: $text"
 done
 

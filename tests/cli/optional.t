@@ -22,12 +22,15 @@ usdt:__EXE__:spdk:gone_too { }
 END
 like "$? $(cat "$tmp/err")" '^1 .*no probe spdk:gone_too' "... and not in the one that includes it"
 
-# sleep has none of its own; the C library has.
-sleep 1000 &
+# The program has none of its own; its library has.
+printf '#include <btgen/usdt.h>\nvoid f(void);\nvoid f(void) { USDT_PROBE(mine, hit, 1); }\n' >"$tmp/mine.c"
+printf '#include <unistd.h>\nvoid f(void);\nint main(void) { f(); return (int)sleep(1000); }\n' >"$tmp/main.c"
+gcc -shared -fPIC -I"$top/include" -o "$tmp/libmine.so.1" "$tmp/mine.c" && gcc -o "$tmp/main" "$tmp/main.c" "$tmp/libmine.so.1" || exit 1
+"$tmp/main" &
 own $!
-while ! grep -q libc /proc/$!/maps; do :; done
+while ! grep -q libmine /proc/$!/maps; do :; done
 # noted CLAUSE: how often it is asked whether the program was built with probes
 noted() { "$btgen" expand -p $! --for 0.17 -e $'#pragma optional\nusdt:__EXE__:gone { }\n'"$1" 2>&1 | grep -c 'no USDT probes at all'; }
 is "$(noted 'interval:s:1 { }')" 1 "a program without any is asked about"
-is "$(noted 'usdt:libc:setjmp { }')" 0 "... not where those of the C library are traced"
+is "$(noted 'usdt:libmine:hit { }')" 0 "... not where those of a library are traced"
 done_testing

@@ -42,7 +42,7 @@ is "$("$btgen" bundle --pcp --for 0.23 "$tmp/all.bt" 2>&1 | sed '1,/^$/d')" '// 
 // @steps_linear[key] = count()
 interval:s:1 { print(@n); print(@names); print(@grows); print(@falls); print(@least); print(@all); print(@took); print(@took_by); print(@linear); print(@steps); }' \
 	"aggregations that END does not clear are metrics; a sum that never falls is a counter"
-is "$("$btgen" bundle --pcp -W no-unused -e 'BEGIN { @x[1] = nsecs; @y = count(); } END { clear(@y); }' 2>&1)" \
+is "$("$btgen" bundle --pcp -e 'BEGIN { @x[1] = nsecs; @y = count(); } END { clear(@y); }' 2>&1)" \
 	"btgen: error: the script has no metrics: use maps of count(), sum(), min(), max(), avg(), stats(), hist() or lhist() that END does not clear" \
 	"a script without metrics is refused"
 for name in a-b.bt 1.bt x .bt _a.bt; do

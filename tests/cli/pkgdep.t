@@ -35,15 +35,16 @@ zlib1g-dev
 libdw-dev
 libbpf-dev
 bpftrace
-procps" "--list names what is missing to build and run, removed packages too, and nothing else"
+procps
+python3" "--list names what is missing to build and run, removed packages too, and nothing else"
 is "$(cat "$tmp/ran")" "" "... and installs nothing"
 pkgdep
 is $? 0 "Debian: status 0"
 is "$(cat "$tmp/ran")" "apt-get -q update
-apt-get -s -q --no-install-recommends --no-remove install libelf-dev zlib1g-dev libdw-dev libbpf-dev bpftrace procps
-apt-get -q -y --no-remove --no-install-recommends install libelf-dev zlib1g-dev libdw-dev libbpf-dev bpftrace procps" \
+apt-get -s -q --no-install-recommends --no-remove install libelf-dev zlib1g-dev libdw-dev libbpf-dev bpftrace procps python3
+apt-get -q -y --no-remove --no-install-recommends install libelf-dev zlib1g-dev libdw-dev libbpf-dev bpftrace procps python3" \
 	"Debian: the lists are read first, then it installs all at once without a question, and removes nothing"
-is "$(cat "$tmp/err")" "pkgdep.sh: installing libelf-dev zlib1g-dev libdw-dev libbpf-dev bpftrace procps, to build and run btgen
+is "$(cat "$tmp/err")" "pkgdep.sh: installing libelf-dev zlib1g-dev libdw-dev libbpf-dev bpftrace procps python3, to build and run btgen
 pkgdep.sh: with dependencies, 7 packages; no server is started" \
 	"... and has said which and what for"
 pkgdep --test --bench
@@ -93,7 +94,7 @@ fake dpkg-query 'exit 1'
 export FAKE_UID=1000
 pkgdep
 is $? 1 "neither root nor sudo: status 1"
-like "$(cat "$tmp/err")" 'error: not root and no sudo; as root, run: scripts/pkgdep.sh \(it installs gcc make .*procps\)$' \
+like "$(cat "$tmp/err")" 'error: not root and no sudo; as root, run: scripts/pkgdep.sh \(it installs gcc make .*python3\)$' \
 	"... and the command to run is told, with what is missing"
 fake sudo 'echo "sudo: a password is required" >&2; exit 1'
 pkgdep --test
@@ -203,10 +204,10 @@ machine fedora
 fake rpm '[ "$3" = gcc ]'
 fake dnf 'echo "dnf $*" >>"$RAN"'
 pkgdep
-is "$(cat "$tmp/err")" "pkgdep.sh: installing make glibc-devel elfutils-libelf-devel zlib-devel elfutils-devel libbpf-devel bpftrace procps-ng, to build and run btgen" \
+is "$(cat "$tmp/err")" "pkgdep.sh: installing make glibc-devel elfutils-libelf-devel zlib-devel elfutils-devel libbpf-devel bpftrace procps-ng python3, to build and run btgen" \
 	"Fedora: it says what for"
 pkgdep
-is "$? $(cat "$tmp/ran")" "0 dnf -q -y --setopt=strict=False install make glibc-devel elfutils-libelf-devel zlib-devel elfutils-devel libbpf-devel bpftrace procps-ng" \
+is "$? $(cat "$tmp/ran")" "0 dnf -q -y --setopt=strict=False install make glibc-devel elfutils-libelf-devel zlib-devel elfutils-devel libbpf-devel bpftrace procps-ng python3" \
 	"Fedora: the same by its names"
 
 # Distributions where nobody runs the tests: what is known of the names there

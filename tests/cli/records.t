@@ -24,6 +24,24 @@ ok "maps hold it" holds '{"map": "@a", "entries": []}' '{"map": "@a", "entries":
 ok "so do other lines" holds '{"text": "a"}' '{"lost": {"total": 5, "a:b": 3}}' "{$head, \"text\": \"stack\"}" \
 	"{$head, \"late\": true, \"text\": \"a\", \"fields\": {\"o\": {\"id\": 1, \"l\": [1.5, \"x\"], \"...\": true}}, \"cut\": [\"o\"]}"
 
+# A record's head is listed in head_numbers[] of gen/record/shape.c; the schema and the page name the same members.
+heads() {
+	"$python" - "$top/docs" "$tmp/random" <<'E2'
+import json, re, sys
+docs, random = sys.argv[1:]
+schema = json.load(open(f"{docs}/records.schema.json"))["$defs"]
+page = open(f"{docs}/records.md").read().split("**Record**")[1].split("**Map**")[0]
+table = [name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in re.findall("`([a-z]+)`", row)]
+line = next(line for line in open(random, errors="replace") if line.startswith("{"))
+written = json.loads(line.split(', "text": ')[0] + "}")
+print(*written)
+print(*[name for name in schema["record"]["required"] if name != "text"])
+print(*[name for name in schema["head"]["properties"] if name != "late"])
+print(*table[:len(written)])
+E2
+}
+is "$(heads | uniq -c | tr -s ' ')" " 4 time cpu pid tid comm probe" "a record's head has the members of the schema and of the page, in their order"
+
 mapfile -t examples < <(sed -n 's/^    {/{/p' "$top/docs/records.md")
 ok "and the ${#examples[@]} examples of docs/records.md" holds "${examples[@]}"
 

@@ -28,7 +28,6 @@ signal() {
 taken() { ! grep -qsE '^(SigPnd|ShdPnd):.*[1-9a-f]' "/proc/$run/status"; }
 
 run() { guard "$btgen" run "$@" -e 'BEGIN { }'; }
-gone() { ! kill -0 "$1" 2>/dev/null; }
 # start: btgen run in the background; returns when bpftrace runs; its PID is in $run, bpftrace's in $bt
 start() {
 	rm -f "$tmp/pid" "$tmp/ready"

@@ -210,12 +210,10 @@ def all_commands(exe, what):
     for text, look, *args in [
         ("probes", as_text, "probes"), ("probes -v", as_text, "probes", "-v"), ("probes --json", as_json, "probes", "--json"),
         ("doctor", as_text, "doctor"), ("doctor --json", as_json, "doctor", "--json"),
-        ("skeleton of all probes", as_program, "skeleton", "*"), ("skeleton of functions", as_program, "skeleton", "uprobe:*work*"),
-        ("skeleton of all functions", as_program, "skeleton", "uprobe:*"),
-        ("skeleton of results", as_program, "skeleton", "uretprobe:*"),
         ("run -n -t of all probes", as_program, "run", "-n", "-t", "*"),
         ("run -n -t --deep of all probes", as_program, "run", "-n", "-t", "*", "--deep", "3"),
-        ("run -n -t of functions", as_program, "run", "-n", "-t", "uprobe:work*"),
+        ("run -n -t of functions", as_program, "run", "-n", "-t", "uprobe:*work*"),
+        ("run -n -t of all functions", as_program, "run", "-n", "-t", "uprobe:*"),
         ("run -n -t --deep of functions", as_program, "run", "-n", "-t", "uprobe:work*", "--deep", "3"),
         ("run -n -t of results", as_program, "run", "-n", "-t", "uretprobe:*"),
         ("run -n -t --count", as_program, "run", "-n", "-t", "honest:hit*", "--count=probe,args.mood"),
@@ -265,15 +263,15 @@ def same_clauses(patterns):
     for exe in (tmp + "/plain", tmp + "/evil"):
         path = exe + ".bt"
         with open(path, "wb") as f:
-            f.write(subprocess.run([btgen, "skeleton", "-x", exe, *patterns], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+            f.write(subprocess.run([btgen, "run", "-n", "-x", exe, *["-t" + p for p in patterns]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
         found.append(clauses(path, exe))
     (plain, _, calls), (evil, read, evil_calls) = found
-    ok(plain == evil and len(evil) >= len(PAYLOADS), "skeleton %s: the clauses are those of the program with plain names" % patterns,
+    ok(plain == evil and len(evil) >= len(PAYLOADS), "run -n -t %s: the clauses are those of the program with plain names" % patterns,
        "%s and %s" % (plain, evil))
     if os.geteuid() != 0 or not calls:
-        ok(True, "skeleton %s: bpftrace reads the same # skip only 0.17 prints its tree and stops" % patterns)
+        ok(True, "run -n -t %s: bpftrace reads the same # skip only 0.17 prints its tree and stops" % patterns)
         return
-    ok(set(read) == set(evil) and evil_calls <= calls, "skeleton %s: bpftrace reads the same, and no other call" % patterns,
+    ok(set(read) == set(evil) and evil_calls <= calls, "run -n -t %s: bpftrace reads the same, and no other call" % patterns,
        "%s, %s and %s" % (read, calls, evil_calls))
 
 
@@ -299,7 +297,7 @@ def of_payload():
         exe = os.path.join(folder, b"evil")
         os.link(tmp + "/evil", exe)
         for look, *args in [(as_program, b"types", b"-x", exe, payload), (as_program, b"enums", b"-x", exe, payload),
-                            (as_program, b"skeleton", b"-x", exe, b"uprobe:work%d" % i), (as_program, b"skeleton", b"-x", exe, payload),
+                            (as_program, b"run", b"-n", b"-x", exe, b"-t", b"uprobe:work%d" % i), (as_program, b"run", b"-n", b"-x", exe, b"-t", payload),
                             (as_text, b"probes", b"-x", exe, payload), (as_json, b"probes", b"--json", b"-x", exe, payload),
                             (as_text, b"check", b"-x", exe, b"-e", b"usdt:__EXE__:honest:hit%d { print(args.nothing) }" % i),
                             (as_text, b"doctor", b"-x", exe), *[

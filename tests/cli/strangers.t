@@ -41,6 +41,5 @@ planted "a name as a string of btgen's" $skeleton 'code_word(out, f->name);' 'co
 planted "a name that calls itself btgen's" template/skeleton_functions.c 'word_own("retval")' 'word_own(str_dup(sk->arena, arg.name))'
 planted "a member in a definition" ctype/cprint.c 'code_ident(p->b, f->name);' 'code_f(p->b, STR_FMT, STR_ARG(f->name));'
 planted "a tag in a cast" emit/types.c 'STR_ARG(word_spell(e->arena, tag).s)' 'STR_ARG(tag)'
-planted "a path in a bundle" cmd/cmd_bundle.c 'code_shell(out, x->files.list.v[0].path);' 'code_text(out, x->files.list.v[0].path);'
-planted "a type's name in a script's tree" emit/arg.c 'made(e, n, "(int64)retval")' 'made(e, n, "(%t)retval", t->name)'
+planted "a type's name in a script's tree" emit/arg.c 'text_format(e, n, "(int64)%t", word)' 'text_format(e, n, "(%t)%t", t->name, word)'
 done_testing

@@ -46,8 +46,10 @@ is "$(BTGEN_BPFTRACE=/nowhere/bpftrace "$btgen" test -x ./app app.cases | sed 's
 ok 1 - right # SKIP
 not ok 2 - a name that is none
 # app.cases:5: does not match ./app
-#   <command line>:1: probe app:push has no argument m
-#   it is app:push(int n)" "without bpftrace what can be checked is, and the rest is skipped"
+#   <command line>:1:45: error: probe app:push has no argument m
+#       usdt:__EXE__:app:push { printf(\"%d\n\", args.m); }
+#                                                   ^
+#   btgen: note: it is app:push(int n)" "without bpftrace what can be checked is, and the rest is skipped"
 like "$(BTGEN_BPFTRACE=/nowhere/bpftrace "$btgen" test app.cases)" 'ok 1 - right # SKIP .*/nowhere/bpftrace' "with the reason"
 out=$(BTGEN_BPFTRACE=/nowhere/bpftrace "$btgen" test --no-skip app.cases)
 is "$? $(grep -c '^not ok' <<<"$out")" "1 2" "--no-skip: that is a failure"

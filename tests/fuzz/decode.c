@@ -29,7 +29,7 @@ static void add_record(void *ctx, const struct record *r)
 	headless.has_head = false;
 	shape_count(&headless, r->shape, &n_numbers, &n_texts);
 	strbuf_addf(&run->text, "[%zu %" PRId64 " %" PRId64, (size_t)(r->shape - headless.list.v),
-		    r->ns, r->tid);
+		    r->head.ns, r->head.tid);
 	add_text(&run->text, r->comm);
 	add_text(&run->text, r->probe);
 	for (size_t i = 0; i < n_numbers; i++)
@@ -73,7 +73,7 @@ static struct str decode(struct arena *a, struct str bytes, bool in_pieces)
 		if (!copy)
 			exit(1);
 		memcpy(copy, piece.p, piece.n);
-		decode_take(&d, (struct str){copy, piece.n});
+		decode_add(&d, (struct str){copy, piece.n});
 		free(copy);
 		if (in_pieces && c % 3 == 0)
 			decode_idle(&d);

@@ -54,8 +54,8 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 	struct lock lock = {.arena = a};
 	struct bind_given given = {.version = version, .files = fuzz_target(), .lock = &lock};
 	struct bind_made made = {0};
-	struct bind_memory memory = {0};
-	struct bind b = {a, d, &given, .made = &made, .memory = &memory};
+	struct bind_cache cache = {0};
+	struct bind b = {a, d, &given, .made = &made, .cache = &cache};
 	struct program text = {0};
 	made.program = &text;
 	template_bind(&b, pp);

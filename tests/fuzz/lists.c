@@ -45,8 +45,8 @@ static void use_lock(struct arena *a, struct diag *d, const char *path, bool has
 	struct lock lock = {.arena = a};
 	struct bind_given given = {.version = 27, .files = fuzz_target(), .lock = &lock};
 	struct bind_made made = {0};
-	struct bind_memory memory = {0};
-	struct bind b = {a, d, &given, .made = &made, .memory = &memory};
+	struct bind_cache cache = {0};
+	struct bind b = {a, d, &given, .made = &made, .cache = &cache};
 	struct pp pp;
 	pp_init(&pp, a, d);
 	if (has_script && given.files) {

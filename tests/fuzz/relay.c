@@ -24,7 +24,7 @@ static void say_all(struct relay *r, struct str bytes, struct strbuf *data)
 			strbuf_adds(data, str_from_offset(line, 1));
 			relay_stdout(r, str_from_offset(line, 1));
 		} else if (first == '=') {
-			messages_take_data(&r->messages, str_slice(line, 1, n - 1));
+			messages_add_data(&r->messages, str_slice(line, 1, n - 1));
 		} else if (first == '\n') {
 			relay_stdout_idle(r);
 		} else {

@@ -2,7 +2,7 @@
 # Runs each libFuzzer target in a folder for some seconds, from seeds made here. All have their turn: one that fails keeps no
 # other from it, and is named at the end.
 #
-#   tests/fuzz/run.sh FOLDER SECONDS           NUMBERS_SECONDS=N: numbers.py so long for each bpftrace, which needs root; 0: not at all
+#   tests/fuzz/run.sh FOLDER SECONDS           NUMBERS_SECONDS=N: numbers.py and scripts.py so long for each bpftrace, which needs root; 0: not at all
 #   tests/fuzz/run.sh --seeds TARGET CORPUS    makes the seeds of one
 set -euo pipefail
 
@@ -62,20 +62,6 @@ seeds_types() {
 	if command -v clang++ >/dev/null; then clang++ -g -o "$1/clang" "${seed[@]}" || :; fi
 }
 
-# The lines of the manual, the tracks of ours, and stacks; in each format.
-seeds_convert() {
-	local how
-	{
-		sed -n 's/^    \({"capture": .*\)/\1/p' "$here/../../docs/records.md"
-		cat "$here/capture.json"
-	} >"$1.lines"
-	for how in 0 1 3 4; do
-		{ printf '%b' "\\x0$how" && cat "$1.lines"; } >"$1/all$how"
-		split -a 2 -l 2 --filter="{ printf '\\00$how'; cat; } >\$FILE" "$1.lines" "$1/two$how."
-	done
-	rm "$1.lines"
-}
-
 # Lists of ours, and a lock of scripts of ours.
 seeds_lists() {
 	local f
@@ -117,7 +103,7 @@ run() {
 		grep -vE '^(#|INFO)'
 }
 
-# Expressions of narrow numbers against C, with each bpftrace
+# Expressions of narrow numbers and whole scripts against C, with each bpftrace
 run_numbers() {
 	[ "${NUMBERS_SECONDS:-$2}" != 0 ] || return 0
 	printf '=== numbers, %s s for each bpftrace\n' "${NUMBERS_SECONDS:-$2}"
@@ -125,7 +111,8 @@ run_numbers() {
 		echo 'skipped: needs root'
 		return
 	fi
-	"$here/../matrix/tracefs.sh" "$here/../matrix/run.sh" "$here/numbers.py" --seconds "${NUMBERS_SECONDS:-$2}" "$1/numbers"
+	"$here/../matrix/tracefs.sh" "$here/../matrix/run.sh" "$here/numbers.py" --seconds "${NUMBERS_SECONDS:-$2}" "$1/numbers" &&
+		"$here/../matrix/tracefs.sh" "$here/../matrix/run.sh" "$here/scripts.py" --seconds "${NUMBERS_SECONDS:-$2}" "$1/numbers"
 }
 
 main() {

@@ -59,7 +59,7 @@ static void use_site(struct arena *a, struct dwsrc *src, uint64_t pc)
 	size_t n;
 	if (!dwsite_at(src, pc, &site))
 		return;
-	argloc_init(&at, src, &site);
+	argloc_init(&at, src, &site, true);
 	sdtarg_parse(a, EM_X86_64,
 		     STR("8@%rdi -4@%eax -4@8(%rsp) 8@(%rbx) 4@total.1(%rip) 8@$name"), &args, &n);
 	for (size_t i = 0; i < n; i++)
@@ -229,7 +229,7 @@ static void read_all(const char *path, uint64_t entry, FILE *out)
 		// Asked from nowhere, from the code, and from code that was named.
 		struct context near = {.is_asked = names.n / 4 % 2};
 		for (uint64_t pc = 0; pc < 64; pc += 16)
-			context_add(&arena, &near, src, entry + pc);
+			context_add(&arena, &near, &(struct context_place){.src = src, .addr = entry + pc});
 		for (size_t i = 0; i < names.n; i++) {
 			images.context = i % 3 ? &near : NULL;
 			use_type(&lk, &c, names.v[i]);

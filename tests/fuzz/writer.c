@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct strbuf out = {0};
 	for (size_t i = 1, n; i < bytes.n; i += n) {
 		n = 1 + (size_t)data[i] % 64 * (data[i] % 5);
-		writer_take(w, str_slice(bytes, i, n), &out);
+		writer_add(w, str_slice(bytes, i, n), &out);
 		if (data[i] % 7 == 0)
 			writer_idle(w, &out);
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gcc and clang, C11 C17 C++11 C++20, -O0 -O1 -O2 -O3 -Os -flto, PIE, static, shared: types and names are the declared ones
-# in each (make check-matrix) or in a third of them (make check), and a tracer prints the values that the program printed: in
-# 24 of them, or with MATRIX_LIVE=all in all that are built.
+# in a third of them (in_third), and a tracer prints the values that the program printed: in a third of these, or with
+# MATRIX_LIVE=all in all that are built.
 . "$(dirname "$0")/../lib.sh"
 # shellcheck disable=SC2154 # top, tmp: lib.sh
 
@@ -78,12 +78,12 @@ for cc in gcc clang g++ clang++; do
 			level=$((level + 1)) link=-1
 			for way in pie static shared; do
 				link=$((link + 1))
-				# A third has each level and each way of linking in each row; traced are three levels of a row, of the next row the others.
-				is_third=$(((row + level + link) % 3 == 0)) is_half=$(((row + level / 3) % 2 == 0))
-				[ $is_third = 1 ] || [ -n "${BTGEN_BPFTRACE-}" ] || continue
+				# A third has each level and each way of linking in each row; traced are two levels of a row, of the next rows the others.
+				is_traced=$(((row + level / 2) % 3 == 0))
+				[ "$third" = all ] || [ $(((row + level + link) % 3)) = "$third" ] || continue
 				name=$cc.$std.${opt##* }.$way
 				combos+=("$name")
-				[ $is_third$is_half != 11 ] && [ "${MATRIX_LIVE-}" != all ] || printf '%s\n' "$name" >>"$tmp/to-trace"
+				[ $is_traced = 0 ] && [ "${MATRIX_LIVE-}" != all ] || printf '%s\n' "$name" >>"$tmp/to-trace"
 				printf '%s\0' "$name" $cc $std "$opt" $way
 			done
 		done

@@ -104,8 +104,14 @@ class Types:
             for scope in reversed(self.scopes(cu.get_top_DIE(), pc, [])):
                 found = [self.variable(scope, '__usdt_%d_%d' % (ident, k + 1)) for k in range(n)]
                 if n and all(found):
-                    return [self.name(self.bare(self.ref(self.ref(v, 'DW_AT_type'), 'DW_AT_type'))) for v in found]
+                    return [self.name(self.bare(self.ref(self.pointer(v), 'DW_AT_type'))) for v in found]
         return ['?'] * n
+
+    def pointer(self, variable):
+        die = self.ref(variable, 'DW_AT_type')
+        if die.tag == 'DW_TAG_typedef': # in C it has a name
+            return self.ref(die, 'DW_AT_type')
+        return die
 
     def bare(self, die):
         while die is not None and die.tag in ('DW_TAG_const_type', 'DW_TAG_volatile_type'):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Values by name: what `-t '*'`, a skeleton and args.NAME print of nvmf_tgt is what the program recorded itself.
+# Values by name: what `-t '*'`, the template of -t -n and args.NAME print of nvmf_tgt is what the program recorded itself.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
@@ -32,8 +32,8 @@ like "$(cat "$tmp/trace")" '^[0-9:]{8}\.[0-9]{6} reactor_2\[[0-9]+\] spdk:nvmf_s
 	"a line has time, thread, probe, strings in quotes, enumerators by name"
 
 start nvmf_tgt
-"$btgen" skeleton -p $live_pid 'nvmf_*' msg_exec >"$tmp/skeleton.bt"
-ok "what btgen skeleton writes runs" live_tour $live_pid "$tmp/skeleton.bt"
+"$live_sh" -q -n -t 'nvmf_*' -t msg_exec $live_pid >"$tmp/clauses.bt"
+ok "the template of -t -n runs" live_tour $live_pid "$tmp/clauses.bt"
 is "$(traced text)" "$(passed | grep -E '^[0-9]+ (nvmf_|msg_exec )')" "and prints the same values"
 
 cat >"$tmp/named.bt" <<'END'

@@ -86,7 +86,7 @@ has_all() { # PROCESSES THREADS
 end_many() {
 	exec 8>&-
 	kill -KILL "$live_pid"
-	wait "$live_pid" 2>/dev/null
+	wait_end "$live_pid" 2>/dev/null
 }
 # fire N: all of them fire as often as they can, N times together
 fire() {

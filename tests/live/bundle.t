@@ -69,7 +69,7 @@ wait_for grep -q '^C' "$tmp/trace"
 same "structs and enums"
 is "$(grep -c 'RUNNING IDLE widget' "$tmp/bare")" 3 "names and layouts are in the bundle"
 exec 8>&-
-wait "$live_pid"
+wait_end "$live_pid"
 
 rm "$tmp/app"
 cp "$tmp/build2" "$tmp/app"
@@ -93,7 +93,7 @@ cp "$tmp/build1" "$tmp/app"
 is "$(BPFTRACE=$bpftrace sh "$tmp/bundle.sh" -p "$live_pid" 2>&1; echo $?)" "error: process $live_pid runs a $tmp/app that has been replaced: restart it
 1" "a process whose file has been replaced, which would be traced in vain"
 exec 8>&-
-wait "$live_pid"
+wait_end "$live_pid"
 printf '#!/bin/sh\necho bpftrace v0.99.1\n' >"$tmp/other"
 chmod +x "$tmp/other"
 is "$(BPFTRACE=$tmp/other sh "$tmp/bundle.sh" 2>&1; echo $?)" "error: bpftrace v0.99.1: this is for bpftrace $version

@@ -89,7 +89,7 @@ look() { # SED CLAIM ARG...: what the program says, edited, is what is traced
 	live_wait INT
 	is "$(traced)" "$(sed "$edit; /^done/d" "$tmp/answers")" "$claim"
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 }
 look '' "calls and results, of the program and its library, by patterns" \
 	-t 'uprobe:app_*' -t 'uretprobe:app_*' -t 'uprobe:lib*.so:lib_*'
@@ -99,7 +99,7 @@ like "$(cat "$tmp/errors")" "no file of the program is libadd.so" "a file that t
 live_start "$tmp/app"
 "$live_sh" -n -t 'uprobe:app_*' -t 'uretprobe:app_*' -t 'uprobe:lib*.so:lib_*' "$live_pid" >"$tmp/own.bt"
 exec 8>&-
-wait "$live_pid"
+wait_end "$live_pid"
 look 's/ d=?//; s/b=true/b=1/' "that script, run" "$tmp/own.bt"
 look '/n=-4/!d' "a filter" -t 'uprobe:app_nothing' --filter 'args.n < 0'
 
@@ -111,5 +111,5 @@ live_wait INT
 is "$(grep -o 'uprobe:app_[a-z]*.*' "$tmp/trace" | tr -d '[]":' | sort)" \
 	"$(printf 'uprobeapp_%s 2\n' less names nothing numbers)" "calls are counted"
 exec 8>&-
-wait "$live_pid"
+wait_end "$live_pid"
 done_testing

@@ -24,7 +24,7 @@ ok "it is as the schema says" python3 "$top/tests/schema.py" "$tmp/trace"
 is "$(compare perfetto "$tmp/perfetto")$(cat "$tmp/err")" "" "-f perfetto: slices lie within each other as the calls do"
 "$btgen" convert -f folded "$tmp/trace" >"$tmp/folded" 2>"$tmp/err"
 is "$(compare folded "$tmp/folded")$(cat "$tmp/err")" "" "-f folded: the stacks are the program's"
-is "$(awk '{ n += $NF } END { print n }' "$tmp/folded")" \
+is "$(awk '{ n += $NF } END { printf "%.0f\n", n }' "$tmp/folded")" \
 	"$(python3 -c 'import json, sys
 print(sum(json.loads(l)["fields"].get("self_ns", 0) for l in open(sys.argv[1]) if "fields" in l))' "$tmp/trace")" \
 	"and count the time of each function itself"

@@ -73,6 +73,8 @@ ${pid[2]} hit c
 ${pid[2]} malloc c
 ${pid[4]} hit e
 ${pid[4]} malloc e" "a process of the group, one of a group in it, one that came later, and none outside; in a library, too"
+is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -e "BEGIN { printf(\"%d\\n\", cgroupid(\"$group\")); exit(); }" 2>&1)" "$(stat -c %i "$group")" \
+	"cgroupid() is the number of the folder"
 ok "a group and -t" live_trace -f json --cgroup "$group/inner" -t hit
 hit 1 f
 hit 2 g

@@ -170,10 +170,10 @@ is "$(sed -n 's/^NSpid://p' "/proc/$app/status" | xargs) $(readlink "/proc/$app/
 sees "an enum, a struct, a library's probe and its function"
 is "$(messages)" "btgen: attached to app (PID $app)" "the PID is that of the host"
 is "$("$live_sh" -l "$app" '*:hit' 2>&1 | grep -v '^ ')" "/srv/app: 1 probe
-app:hit(struct request *r, enum state next)
+usdt:app:hit(struct request *r, enum state next)
 
 $tmp/libhit.so: 1 probe
-lib:hit(int c)" "-l: its probes, by the names that it knows the files by"
+usdt:lib:hit(int c)" "-l: its probes, by the names that it knows the files by"
 is "$(traced -x "$root/srv/app" -e 'usdt:__EXE__:app:hit { printf("%d\n", pid); }')" "$app" "-x of a file in it"
 cat >"$tmp/inner.bt" <<'END'
 usdt:__EXE__:app:hit
@@ -196,10 +196,10 @@ rm "$root/srv/app" "$root$tmp/libhit.so"
 sees "deleted: all the same"
 is "$(messages)" "btgen: attached to app (PID $app)" "without a word"
 is "$("$live_sh" -l "$app" '*:hit' 2>&1 | grep -v '^ ')" "/srv/app (deleted): 1 probe
-app:hit(struct request *r, enum state next)
+usdt:app:hit(struct request *r, enum state next)
 
 $tmp/libhit.so (deleted): 1 probe
-lib:hit(int c)" "-l: says so, once"
+usdt:lib:hit(int c)" "-l: says so, once"
 is "$(traced --deep 1 "$app" -t '*:hit')" "app[$app] app:hit r={id = 81, state = RUNNING} next=IDLE
 app[$app] lib:hit c=81" "-t: its struct and enums"
 is "$("$btgen" types -p "$app" request 2>&1 | tr -s '[:space:]' ' ')" \
@@ -268,7 +268,7 @@ finish
 begin /memfd:app "$tmp/init" memory "$tmp/app"
 sees "a program that never had a file"
 is "$("$live_sh" -l "$app" 'app:hit' 2>&1 | grep -v '^ ')" "/memfd:app (deleted): 1 probe
-app:hit(struct request *r, enum state next)" "-l: by the name that the kernel gives it"
+usdt:app:hit(struct request *r, enum state next)" "-l: by the name that the kernel gives it"
 finish
 
 # A program of 32 bits: an error, wherever it is asked for, and not a trace of something else.
@@ -328,7 +328,7 @@ saw "in a privileged container: pid is that of the container, on bpftrace before
 	"$shown Q RUNNING IDLE"
 is "$(messages)" "btgen: attached to copy (PID $inner)" "messages have the former"
 is "$("$live_sh" -l "$inner" app:hit 2>&1 | grep -v '^ ')" "$tmp/copy: 1 probe
-app:hit(struct request *r, enum state next)" "-l"
+usdt:app:hit(struct request *r, enum state next)" "-l"
 rm "$tmp/copy"
 untold="btgen: error: cannot tell the events of process $inner from those of other processes: "
 others="bpftrace 0.$version uses host PIDs, and this container has its own: trace from the host (docker run --pid=host), or with bpftrace 0.23"

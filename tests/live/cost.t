@@ -7,8 +7,8 @@
 . "$(dirname "$0")/../live.sh"
 
 # "fire N": N hits of each of two probes. "pace US": one each so many microseconds until there is more to do; says how many a
-# second that were. "run S": hits as fast as it can, for S seconds or until there is more to do; says how
-# many each tenth of a second had.
+# second each half of one had. "run S": hits as fast as it can, for S seconds or until there is more to do; says how many each tenth of a
+# second had. A trace may take long to attach: what it is stopped for goes on until then.
 cat >"$tmp/app.c" <<'END'
 #include <btgen/usdt.h>
 #include <poll.h>
@@ -78,8 +78,10 @@ int main(void)
 			sum = function(sum);
 		}
 		while (strcmp(word, "run") == 0 && now() < from + (double)n) {
-			for (int i = 0; i < 100; i++, hits++)
+			for (int i = 0; i < 100; i++, hits++) {
 				USDT_PROBE(app, often, hits);
+				steps[3]();
+			}
 			if (now() > tenth + 0.1) {
 				struct pollfd more = {.fd = 0, .events = POLLIN};
 				printf("%.2f %.0f\n", tenth - from, (double)hits / (now() - tenth));
@@ -92,9 +94,11 @@ int main(void)
 			USDT_PROBE(app, often, hits);
 			USDT_PROBE(app, also, hits);
 			usleep((unsigned)n);
-			if (poll(&more, 1, 0) > 0) {
-				printf("pace %.0f\n", (double)hits / (now() - from));
-				break;
+			if (now() > from + 0.5) {
+				printf("pace %.0f\n", (double)(hits + 1) / (now() - from));
+				from = now(), hits = -1;
+				if (poll(&more, 1, 0) > 0)
+					break;
 			}
 		}
 		for (int k = 0; k < 4 && strcmp(word, "step") == 0; k++)
@@ -113,32 +117,40 @@ speed() {
 		awk '{ v[NR] = $1 } END { printf "%.0f\n", v[int((NR + 1) / 2)] }'
 }
 
-# What is said where a busy machine did not measure a breakpoint in time
-typical='( \(the trace was too short to measure a breakpoint: a typical one is assumed\))?'
-
 # account: of the JSON in $tmp/trace
 account() { jq -r 'select(.cost) | .cost.probes[] | "\(.probe) \(.hits)"' "$tmp/trace" | sort; }
 
 # --- a flood ---
 
-# It comes first, or it may not get a quarter of a busy machine's processor.
-live_start "$(command -v nice)" -n -20 "$tmp/app"
+# A hit may really take several times of what is estimated: the limit is far below what a flood is charged.
+live_start "$tmp/app"
 live_say "run 900"
-ok "-t of a flood attaches" live_trace "$live_pid" -t 'app:*'
-wait_for eval '! kill -0 "$live_tracer" 2>/dev/null' || kill -INT "$live_tracer"
+ok "-t of a flood attaches" live_trace "$live_pid" -t 'app:*' --max-cost 5%
 live_wait
 is "$live_rc" 4 "and is stopped: status 4"
-like "$(cat "$tmp/messages")" 'error: the trace was stopped: it takes [0-9]+ % of a processor, and --max-cost is 25 %' "which is said"
+like "$(cat "$tmp/messages")" 'error: the trace was stopped: it takes an estimated [0-9]+ % of (a processor|what its process runs, which waits for a processor), and --max-cost is 5 %' "which is said"
 like "$(cat "$tmp/messages")" '^btgen:   usdt:app:often: [0-9]+ hits/s, [0-9.]+ us a hit, [0-9.]+ %' "and which probe costs what"
 ok "what was printed is there" grep -q 'app:often i\?' "$tmp/trace"
 sleep 5
 live_say "fire 0"
 live_quit
-traced=$(awk 'NF == 2 { print $2 }' "$tmp/answers" | sort -n | awk '{ v[NR] = $1 } END { print v[int(NR / 10) + 1] }')
+traced=$(awk 'NF == 2 { print $2 }' "$tmp/answers" | sort -n | head -n 1) # it may be few seconds of many
 end=$(awk 'NF == 2 { end = $1 } END { print end }' "$tmp/answers")
 after=$(speed "$(awk -v end="$end" 'BEGIN { print end - 2 }')" "$end")
 printf '# %s hits a second while it was traced, %s at the end\n' "$traced" "$after"
 ok "within 5 seconds the target has its speed again" test "$after" -gt $((20 * traced))
+
+# Of what has to be stepped most is charged: at the limit that every trace has
+if [ "$(uname -m)" = x86_64 ]; then
+	live_start "$tmp/app"
+	live_say "run 900"
+	ok "-t of a function that is called all the time attaches" live_trace "$live_pid" -t uprobe:tested
+	live_wait
+	is "$live_rc $(grep -c ', and --max-cost is 25 %$' "$tmp/messages")" "4 1" "and is stopped at a quarter, unless another limit is given"
+	live_quit
+else
+	skip "a function that is called all the time" "its breakpoint is known of x86-64 only"
+fi
 
 live_start "$tmp/app"
 live_say "run 6"
@@ -148,7 +160,7 @@ is "$live_rc" 0 "and goes on to its end"
 live_quit
 
 live_start "$tmp/app"
-live_say "run 12"
+live_say "run 900"
 printf 'usdt:__EXE__:app:often { @ = count(); }\n' >"$tmp/count.bt"
 ok "--max-rate attaches" live_trace "$live_pid" "$tmp/count.bt" --max-rate 2k/s
 live_wait
@@ -184,7 +196,7 @@ ok "-v attaches" live_trace "$live_pid" -v "$tmp/two.bt"
 live_say "fire 300"
 wait_for sh -c '[ "$(grep -c done "$1")" = 2 ]' - "$tmp/answers"
 live_wait INT
-like "$(cat "$tmp/messages")" '^btgen: cost: [0-9.]+ % of a processor'"$typical\$" "-v has the account at the end"
+like "$(cat "$tmp/messages")" '^btgen: cost: [0-9.]+ % of a processor \(estimated\)$' "-v has the account at the end"
 like "$(cat "$tmp/messages")" '^btgen:   usdt:app:also: [0-9]+ hits/s' "with a line for each probe"
 live_quit
 
@@ -195,31 +207,26 @@ ok "a pattern attaches" live_trace "$live_pid" -f json --max-cost 900% "$tmp/pat
 live_say "fire 700"
 wait_for grep -q 'done' "$tmp/answers"
 wait_for live_still
-sleep 1.5 # until the breakpoint is measured
 live_wait INT
 is "$(account | grep usdt)" "usdt:app:also 700
 usdt:app:often 700" "the probes of a pattern have their names"
 is "$(jq -r 'select(.cost) | [.cost.probes[] | select(.ns_per_hit > 200)] | length' "$tmp/trace")" 3 "and their breakpoints are counted"
 live_quit
 
-# What a breakpoint takes depends on the instruction under it: the account is a third to three times what the program has seen.
+# What a breakpoint takes depends on the instruction under it: 10 us are charged where the kernel has to step it.
 if [ "$(uname -m)" = x86_64 ]; then
 	live_start "$tmp/app"
 	printf 'uprobe:__EXE__:%s { @[probe] = count(); }\n' pushed long_nop other_nop tested >"$tmp/step.bt"
 	ok "functions attach" live_trace "$live_pid" -f json --max-cost 900% "$tmp/step.bt"
 	live_say "step 500"
 	wait_for grep -q 'done' "$tmp/answers"
-	took=$(grep -x '[0-9]*' "$tmp/answers" | paste -sd' ')
 	wait_for live_still
-	sleep 1.5
 	live_wait INT
 	accounted=$(jq -r 'select(.cost) | .cost.probes[] | "\(.probe) \(.ns_per_hit)"' "$tmp/trace" | awk '
 		{ ns[$1] = $2 } END { print ns["uprobe:pushed"], ns["uprobe:long_nop"], ns["uprobe:other_nop"], ns["uprobe:tested"] }')
-	printf '# ns: calls %s, account %s\n' "$took" "$accounted"
-	for n in 1 2 3 4; do
-		is "$(awk -v a="$(cut -d' ' -f$n <<<"$took")" -v b="$(cut -d' ' -f$n <<<"$accounted")" \
-			'BEGIN { print (a > 0 && b > a / 3 && b < 3 * a) ? "alike" : a " " b }')" alike "what it takes: function $n"
-	done
+	printf '# ns: %s\n' "$accounted"
+	is "$(awk '{ for (i = 1; i < 3; i++) for (j = 3; j < 5; j++) n += $j > 2 * $i; print n }' <<<"$accounted")" 4 \
+		"those of instructions that are stepped cost most"
 
 	# A call and its return share the breakpoint at the entry, which is stepped, as another function's is.
 	printf 'uprobe:__EXE__:%s { @c = count(); }\nuretprobe:__EXE__:%s { @r = count(); }\n' 'teste*' 'teste*' >"$tmp/pair.bt"
@@ -228,7 +235,6 @@ if [ "$(uname -m)" = x86_64 ]; then
 	live_say "step 500"
 	wait_for sh -c '[ "$(grep -c done "$1")" = 2 ]' - "$tmp/answers"
 	wait_for live_still
-	sleep 1.5
 	live_wait INT
 	both=$(jq -r 'select(.cost) | [.cost.probes[] | select(.probe | test("other_nop") | not) | .hits * .ns_per_hit] | add / 500 | round' "$tmp/trace")
 	other=$(jq -r 'select(.cost) | .cost.probes[] | select(.probe | test("other_nop")) | .ns_per_hit' "$tmp/trace")
@@ -240,23 +246,86 @@ else
 	skip "steps of breakpoints" "they are known of x86-64 only"
 fi
 
+# --- no more than there is ---
+
+# Of a process of one thread, whose CPU time is in its schedstat.
+cpu_ns() { cut -d' ' -f1 "/proc/$live_pid/schedstat"; }
+
+live_start "$tmp/app"
+printf 'uprobe:__EXE__:function { @c = count(); }\nuretprobe:__EXE__:function { @r = count(); }\n' >"$tmp/calls.bt"
+before=$(cpu_ns)
+ok "a function that is called all the time attaches" live_trace "$live_pid" -f json --max-cost 900% "$tmp/calls.bt"
+live_say "fire 20000"
+wait_for grep -q 'done' "$tmp/answers"
+wait_for live_still
+after=$(cpu_ns)
+live_wait INT
+cost=$(jq -r 'select(.cost) | .cost | .percent * .seconds * 1e7' "$tmp/trace")
+printf '# the process ran %s ns, the trace is charged %s\n' $((after - before)) "$cost"
+is "$(awk -v cost="$cost" -v ran=$((after - before)) 'BEGIN { print (cost > 0 && cost <= ran * 1.01) }')" 1 "it costs at most what the process ran"
+live_quit
+
+# On a processor that is full, a flood may get less than the limit is of a processor. One that sleeps is left alone.
+cat >"$tmp/full.c" <<'END'
+#include <btgen/usdt.h>
+#include <pthread.h>
+#include <unistd.h>
+static void *flood(void *x)
+{
+	for (long i = 0;; i++)
+		USDT_PROBE(app, often, i);
+	return x;
+}
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	(void)argv;
+	for (int i = 0; argc < 2 && i < 4; i++)
+		pthread_create(&t, 0, flood, 0);
+	for (;; usleep(20000))
+		USDT_PROBE(app, tick, argc);
+}
+END
+gcc -O1 -g -pthread -I"$top/include" -o "$tmp/full" "$tmp/full.c" || exit 1
+processor=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+# full_trace CLAIM ARG...: a trace of the program in ARG, on that processor, which is full once it is attached
+full_trace() {
+	local others=()
+	live_start "$(command -v taskset)" -c "$processor" "$tmp/full" ${full_arg-}
+	ok "$1" live_trace "$live_pid" "${@:2}"
+	for _ in {1..24}; do
+		taskset -c "$processor" sh -c 'while :; do :; done' &
+		own $!
+		others+=($!)
+	done
+	live_wait
+	kill "$live_pid" "${others[@]}"
+}
+full_trace "-t of a flood on a full processor attaches" -T 600 -t 'app:often' --max-cost 5%
+is "$live_rc" 4 "and is stopped"
+like "$(cat "$tmp/messages")" 'it takes an estimated [0-9]+ % of (a processor|what its process runs, which waits for a processor), and --max-cost is 5 %' \
+	"of what it gets of the processor"
+full_arg=sleeps full_trace "-t of a process that sleeps attaches" -T 20 -t 'app:*'
+is "$live_rc" 0 "and is never stopped"
+
 # --- an estimate ---
 
 live_start "$tmp/app"
 live_say "pace 1000"
 rm -f "$tmp/ready"
-"$live_sh" --cost --ready-file "$tmp/ready" "$live_pid" -t 'app:*' >"$tmp/estimate" 2>"$tmp/messages" &
+"$live_sh" --cost --max-cost none --ready-file "$tmp/ready" "$live_pid" -t 'app:*' >"$tmp/estimate" 2>"$tmp/messages" &
 live_tracer=$!
 own $live_tracer
 ok "--cost attaches" wait_for test -s "$tmp/ready"
 live_wait
 live_say "fire 0"
 wait_for grep -q pace "$tmp/answers"
-pace=$(sed -n 's/^pace //p' "$tmp/answers")
+read -r slowest fastest < <(sed -n 's/^pace //p' "$tmp/answers" | sort -n | sed -n '1p;$p' | tr '\n' ' ')
 is "$live_rc" 0 "and ends by itself"
-like "$(cat "$tmp/estimate")" '^cost: [0-9.]+ % of a processor'"$typical\$" "it prints what the trace takes"
+like "$(cat "$tmp/estimate")" '^cost: [0-9.]+ % of a processor \(estimated\)$' "it prints what the trace takes"
 is "$(sed 1d "$tmp/estimate" | sed -E 's/: ([0-9]+) hits.s, [0-9.]+ us a hit, [0-9.]+ %$/ \1/' | sort |
-	awk -v pace="$pace" '{ print $1, ($2 > 0.6 * pace && $2 < 1.7 * pace ? "as fired" : $2 " of " pace) }')" \
+	awk -v slowest="$slowest" -v fastest="$fastest" '
+		{ print $1, ($2 > 0.6 * slowest && $2 < 1.7 * fastest ? "as fired" : $2 " of " slowest " to " fastest) }')" \
 	"usdt:app:also as fired
 usdt:app:often as fired" "and how often each probe fires a second"
 live_say "pace 1000"

@@ -120,7 +120,7 @@ traced() {
 	live_wait INT
 	is "$live_rc $(cat "$tmp/messages")" "0 " "$claim: status 0, and nothing is said"
 	exec 8>&-
-	wait $live_pid
+	wait_end "$live_pid"
 }
 
 for kind in $kinds; do
@@ -134,6 +134,12 @@ for kind in $kinds; do
 done | grep -v :: >"$tmp/casts.bt"
 traced "a cast" "$tmp/casts.bt"
 is "$(cat "$tmp/trace")" "$(grep -vE '^(state|mode|plain)' "$tmp/wanted")" "a cast to the enum: the same"
+
+for kind in $kinds; do
+	printf 'usdt:__EXE__:app:%s { print(("%s", (args.v, args.v == args.v))); }\n' "${kind%%:*}" "${kind%%:*}"
+done >"$tmp/tuples.bt"
+traced "a printed tuple" "$tmp/tuples.bt"
+is "$(sed 's/, true))$/, 1))/' "$tmp/trace")" "$(sed -E 's/^([a-z]*)\|(.*)/(\1, (\2, 1))/' "$tmp/wanted")" "a printed tuple: the same"
 
 cat >"$tmp/tables.bt" <<'END'
 #pragma enum many many MANY_

@@ -32,7 +32,7 @@ round() {
 
 over() {
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 }
 
 python=$(readlink -f /usr/bin/python3)

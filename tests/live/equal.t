@@ -124,7 +124,7 @@ equal_is loader -m '(?<= 2 > dlopen for ).*'
 equal_is longjmp
 equal_is exceptions -t unwind_us
 exec 8>&-
-wait "$live_pid"
+wait_end "$live_pid"
 
 for script in nvme-latency nvme-trace; do
 	skip "$script" "needs NVMe: make check-vm drives it in an emulated machine"

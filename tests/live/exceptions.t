@@ -86,6 +86,6 @@ is "$(sed -n '/^@unwind_us/,$p' "$tmp/trace" | awk '/^\[/ { sub(/\|.*/, ""); n +
 c++filt -t <"$tmp/trace" >"$tmp/filtered"
 is_sample exceptions.bt "$tmp/filtered"
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 
 done_testing

@@ -86,7 +86,7 @@ like "$("$live_sh" --children -x "$tmp/fam" -t hit 2>&1)" '^bpftrace.sh: --child
 	"-x has all of them anyhow"
 exec 9>&-
 exec 8>&-
-wait "$live_pid"
+wait_end "$live_pid"
 
 # A server that is a child of the program: the trace is empty, and the reason is not the server.
 cat >"$tmp/server.c" <<'END'
@@ -146,28 +146,64 @@ is "$(of "sh -c '$tmp/one a; until grep -q ended $tmp/messages; do sleep 0.1; do
 	"0: ran a,report,btgen: the trace has ended; the command is still running,one hit 2" "what a shell does behind it is done"
 is "$(of "setsid -f $tmp/one a" | sed 's/ran a,//')" "0: one hit 2" "its program outlives the command"
 is "$(of "bash -e -c '$tmp/one a; true'")" "0: ran a,one hit 2" "a shell with other options before -c"
+# The thread ends while the program is held at its entry: a tracer has stopped the main thread after its constructor.
 cat >"$tmp/early.c" <<'END'
 #include <btgen/usdt.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-static void *wait_there(void *p)
+static volatile int is_constructed;
+static void *end_when_held(void *p)
 {
-	usleep(200000);
+	for (char state = 0; !is_constructed || state != 't';) {
+		FILE *f = fopen("/proc/self/stat", "r");
+		if (!f || fscanf(f, "%*s %*s %c", &state) != 1)
+			exit(1);
+		fclose(f);
+	}
 	return p;
 }
 __attribute__((constructor)) static void start(void)
 {
 	pthread_t t;
-	pthread_create(&t, NULL, wait_there, NULL);
+	pthread_create(&t, NULL, end_when_held, NULL);
 	if (system("true") != 0)
 		exit(1);
+	is_constructed = 1;
 }
 END
 gcc -O1 -g -fPIC -shared -I"$top/include" -o "$tmp/libearly.so" "$tmp/early.c" -lpthread &&
 	gcc -O1 -g -I"$top/include" -o "$tmp/late" "$tmp/one.c" -Wl,--no-as-needed -L"$tmp" -learly -Wl,-rpath,"$tmp" || exit 1
 is "$(of "$tmp/late a")" "0: ran a,late hit 2" "a library's constructor makes a thread and starts a program"
 is "$(guard "$live_sh" -c "$tmp/late a" -t nosuch 2>&1)" "btgen: error: no probe matches 'nosuch'" "the same, and nothing to trace"
+# Of a process that it starts the first thread ends, another one runs on, and the program waits for that process.
+cat >"$tmp/child.c" <<'END'
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+pid_t child;
+static void *run_on(void *p)
+{
+	usleep(700000);
+	return p;
+}
+__attribute__((constructor)) static void start(void)
+{
+	pthread_t t;
+	child = fork();
+	if (child == 0 && pthread_create(&t, NULL, run_on, NULL) == 0)
+		syscall(SYS_exit, 0);
+	usleep(100000);
+}
+END
+{
+	printf '#include <sys/types.h>\n#include <sys/wait.h>\nextern pid_t child;\n'
+	sed '0,/USDT_PROBE/s//waitpid(child, NULL, 0);\n\tUSDT_PROBE/' "$tmp/one.c"
+} >"$tmp/waits.c"
+gcc -O1 -g -fPIC -shared -o "$tmp/libchild.so" "$tmp/child.c" -lpthread &&
+	gcc -O1 -g -I"$top/include" -o "$tmp/waits" "$tmp/waits.c" -Wl,--no-as-needed -L"$tmp" -lchild -Wl,-rpath,"$tmp" || exit 1
+is "$(of "$tmp/waits a")" "0: ran a,waits hit 2" "a process whose first thread has ended ends for the program that waits for it"
 "$live_sh" -n -c "sh -c '$tmp/one a; echo ran >$tmp/after'" -t hit >/dev/null 2>&1
 ok "-n: nothing behind the program is run" test ! -e "$tmp/after"
 is "$(of "sh -c 'echo nothing'" 2>/dev/null)" "1: nothing,btgen: error: -c: sh -c 'echo nothing' did not start another program" \

@@ -131,7 +131,7 @@ calls() { # BUILD...: what it says and what is traced are the same
 	is "$(grep -v '^@\|^$' "$tmp/trace")" "$(grep -v 'done' "$tmp/answers")" "$*: what the functions say they were called with"
 	is "$(grep '^@' "$tmp/trace")" "@[BROKEN, RUNNING]: 1" "$*: enumerators have their names"
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 }
 calls gcc -O0
 calls gcc -O2
@@ -180,7 +180,7 @@ END
 	live_wait INT
 	is "$(cat "$tmp/trace")" "$(head -n 1 "$tmp/answers")" "its object, and what a reference refers to"
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 fi
 
 # -t shows what args.NAME reads: what is in the caller's frame, and what a clone of gcc's knows without being passed it.
@@ -335,4 +335,36 @@ is "$("$top/scripts/bpftrace.sh" -q -c "$tmp/owner" -e 'uprobe:__EXE__:use { pri
 	"7 on thread 4711" "a struct that another file of the process defines, behind a parameter"
 is "$("$top/scripts/bpftrace.sh" -n -c "$tmp/owner" -e 'uprobe:__EXE__:use { print(args.group->nowhere->id); }' 2>&1 | grep -v '^ ' | sed 's/.*1:[0-9]*: //')" \
 	'error: type "struct nowhere" is declared in the debug information but not defined' "... and one that none defines"
+
+# A pattern whose functions' arguments are read by name, in C and C++; and libraries by their short names, of which memcmp() is chosen
+# when the program is loaded.
+cat >"$tmp/jobs.c" <<'END'
+#include <string.h>
+struct job { int id; const char *name; };
+#define NOIPA __attribute__((noinline))
+NOIPA int job_start(struct job *j, int prio);
+NOIPA int job_stop(struct job *j, int prio), job_swap(int prio, struct job *j);
+NOIPA int job_start(struct job *j, int prio) { __asm__ volatile("" : : "r"(j) : "memory"); return prio; }
+NOIPA int job_stop(struct job *j, int prio) { __asm__ volatile("" : : "r"(j) : "memory"); return prio + 1; }
+NOIPA int job_swap(int prio, struct job *j) { __asm__ volatile("" : : "r"(j) : "memory"); return prio; }
+int main(int argc, char **argv)
+{
+	struct job j = {3, "first"};
+	return job_start(&j, argc) + job_stop(&j, argc) + job_swap(argc, &j) + memcmp(argv[0], argv[0], (unsigned)argc + 4) == 9;
+}
+END
+for compiler in gcc g++; do
+	$compiler -x "$([ $compiler = gcc ] && echo c || echo c++)" -O2 -g -fno-builtin -o "$tmp/jobs" "$tmp/jobs.c" || exit 1
+	pattern='job_st*'
+	[ $compiler = gcc ] || pattern='_Z*job_st*'
+	is "$("$live_sh" -q --bpftrace "$bpftrace" -c "$tmp/jobs" -e "uprobe:__EXE__:$pattern { printf(\"%d %s %d\\n\", args.j->id, str(args.j->name), args.prio); }" 2>&1)" \
+		$'3 first 1\n3 first 1' "$compiler: a pattern reads each function's arguments by name"
+	like "$("$live_sh" -q --bpftrace "$bpftrace" -c "$tmp/jobs" -e "uprobe:__EXE__:${pattern/st/s} { print(args.prio); }" 2>&1)" \
+		'error: the functions of this clause disagree about prio: write two clauses' "$compiler: ... or says that they have them at different places"
+	like "$("$live_sh" -q --bpftrace "$bpftrace" -c "$tmp/jobs" -t 'uprobe:job_*' 2>&1 | tr '\n' ' ')" 'job_start.*job_stop' "$compiler: -t finds them by their names in the source"
+	for library in libc libc.so.6; do
+		is "$("$live_sh" -q --bpftrace "$bpftrace" -c "$tmp/jobs" -e "uprobe:$library:memcmp { printf(\"%d\\n\", arg2); }" 2>&1 | sort -u)" 5 \
+			"$compiler: memcmp() of $library is the one that the program calls"
+	done
+done
 done_testing

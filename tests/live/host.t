@@ -31,15 +31,18 @@ E2
 
 # A macro may name no map of ours: what it prints, bpftrace prints
 version=$("$bpftrace" --version | sed -n 's/^bpftrace v0\.\([0-9]*\).*/\1/p')
-line='macro tell(x) { printf("macro %d\n", x); time("in it\n"); print(x) } BEGIN { printf("first\n"); tell(-3); printf("last\n"); exit(); }'
+line='macro tell(x) { printf("macro %d\n", x); time("in it\n"); print(x) } macro quarter(a) { half(a) / 2 } macro half(a) { a / 2 } macro cpu() { "own\n" }
+BEGIN { printf("first\n"); tell(-3); @m[1] = -21; $n = -9; printf("%d %d %d %d\n", half(-8), half($n), half(@m[1]), quarter(@m[1])); printf(cpu()); clear(@m); printf("last\n"); exit(); }'
 if [ "$version" -ge 24 ]; then
 	is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -e "$line" 2>&1 </dev/null | said)" "first
 macro -3
 in it
 -3
-last" "a macro that prints, in the order of what is printed"
+-4 -4 -10 -5
+own
+last" "a macro that prints, in the order of what is printed; macros that divide, and one with the name of a builtin"
 else
-	skip "a macro that prints" "bpftrace 0.$version has no macros"
+	skip "macros" "bpftrace 0.$version has no macros"
 fi
 
 # args.NAME of a tracepoint, which bpftrace up to 0.18 alone does not take

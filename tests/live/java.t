@@ -103,7 +103,7 @@ for collector in Serial G1; do
 	live_wait INT
 	is $live_rc 0 "$collector: ^C is status 0"
 	exec 8>&-
-	wait $live_pid
+	wait_end "$live_pid"
 
 	own=$(grep Pause "$tmp/gc.log" | tail -n +$((pauses + 1)) | sed 's/.*Pause Full.*/full: 1/; s/.*Pause Young.*/full: 0/')
 	is "$(sed -n 's/.*collection took .* us, \(full: .\)$/\1/p' "$tmp/trace")" "$own" \
@@ -135,7 +135,7 @@ wait_for grep -q 'done' "$tmp/answers"
 wait_for eval "[ \$(grep -c 'name=\"worker-' '$tmp/trace') = 3 ]"
 live_wait INT
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 is "$(sed -n 's/.*thread__start name="\(worker-.\)" name_len=8 .* is_daemon=false$/\1/p' "$tmp/trace" | sort | tr '\n' ' ')" \
 	"worker-0 worker-1 worker-2 " "-t prints names of threads as strings"
 # With the debug package the names are those of the JVM's variables.

@@ -52,5 +52,5 @@ $probe /1 == 1/ { \$n = arg0; @b = count(); @last[cpu] = \$n; }"
 	is $(($(value even) + $(value odd))) "$(value a)" "and the two halves, with a predicate and without, are the whole"
 done
 exec 8>&-
-wait "$live_pid"
+wait_end "$live_pid"
 done_testing

@@ -92,13 +92,13 @@ usdt:__EXE__:values:text {
 	@text[str(args.s)] = count(); @both[str(args.s), args.n] = args.n; @said = str(args.s); @named[enum_name(mode, args.mode)] = count();
 	@pair[args.n % 7] = (args.n, ("a, b", args.n % 3)); @at[args.p] = args.mode;
 }
-interval:ms:20 { @ticks++; print(@ticks); print(@by); printf("tick %d\n", @ticks); }
+interval:ms:200 { @ticks++; print(@ticks); print(@by); printf("tick %d\n", @ticks); }
 E2
 live_start "$tmp/values" "$tmp/log"
 ok "a script with printf(), maps and print() attaches" live_trace -f json $live_pid "$tmp/values.bt"
 printf x >&8
 wait_for grep -q 'done' "$tmp/answers"
-wait_for grep -q '"map": "@by"' "$tmp/trace"
+wait_for grep -q '"tick 3"' "$tmp/trace"
 exec 8>&-
 live_wait
 is $live_rc 0 "it ends with the program, status 0"
@@ -127,4 +127,17 @@ is "$(cat "$tmp/times")" "$(sed "s/YEAR/\"$(date +%Y)\"/g" <<-E3
 	{"map": "@v", "entries": [{"value": YEAR}]}
 E3
 )" "what strftime() makes is a string in maps, also where it is all digits"
+
+printf '%s\n' '#include <unistd.h>' 'struct s { int two[2]; unsigned char four[2]; };' \
+	'__attribute__((noipa)) int leaf(struct s *s) { return s->two[0]; }' '__attribute__((noipa)) int root(struct s *s) { return leaf(s) + 1; }' \
+	'int main(void) { struct s s = {{-1, 70000}, {200, 7}}; return root(&s) + root(&s); }' >"$tmp/arrays.c"
+gcc -g -O0 -fno-omit-frame-pointer -o "$tmp/arrays" "$tmp/arrays.c" || exit 1
+"$live_sh" -q -f json -c "$tmp/arrays" -e 'uprobe:__EXE__:leaf { printf("from %s", ustack); @k[args.s->two] = 1; @v = args.s->two; @u = args.s->four; }' \
+	>"$tmp/arrays.json" 2>/dev/null
+is "$(jq -c 'select(.map) | .map, .entries' "$tmp/arrays.json" | paste -sd' ')" \
+	'"@k" [{"key":[[-1,70000]],"value":1}] "@u" [{"value":[200,7]}] "@v" [{"value":[-1,70000]}]' "arrays in maps are arrays"
+is "$(jq -c 'select(.text) | .fields.ustack | type, (length > 2)' "$tmp/arrays.json" | sort -u | paste -sd' ')" '"array" true' \
+	"a stack that a printf() prints is an array of its frames"
+"$python" "$top/tests/schema.py" "$tmp/arrays.json" >"$tmp/said"
+is "$?$(grep -v '^[0-9]* record' "$tmp/said")" 0 "... which the schema allows"
 done_testing

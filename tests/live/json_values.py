@@ -129,6 +129,8 @@ def entry(e, want):
         return key, {(b["min"], b["max"]): b["count"] for b in e["histogram"] if b["count"]}
     if "stats" in e:
         return key, e["stats"]
+    if e["value"] == f">= {2**62 - 1}" and want[key] >= 2**62 - 1:  # of max(): samples.t
+        return key, want[key]
     return key, raw(e["value"]) if isinstance(want.get(key), bytes) else value(whole(e["value"]))
 
 
@@ -149,7 +151,7 @@ def check_maps(objects, events):
 
 def check_prints(objects):
     """What an interval prints: a number, a map, a line, over and over."""
-    ticks = [o for o in objects if o.get("probe") == "interval:ms:20"]
+    ticks = [o for o in objects if o.get("probe") == "interval:ms:200"]
     kinds = [o.get("map", "text") for o in ticks]
     by = [o for o in ticks if o.get("map") == "@by"]
     lines = [o["fields"]["ticks"] for o in ticks if "text" in o and o["text"].startswith("tick ")]

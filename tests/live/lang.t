@@ -114,6 +114,7 @@ program() {
 }
 
 while IFS='~' read -r way since before reach after; do
+	in_third || continue
 	arrow='->'
 	case $way in 'an embedded struct' | 'an array of structs' | 'structs by a variable' | 'a copied struct' | 'a struct in place' | points*) arrow=. ;; esac
 	program "$before" "$reach$arrow" "$after" >"$tmp/way.bt"
@@ -133,7 +134,7 @@ while IFS='~' read -r way since before reach after; do
 	wait_for grep -q '^done' "$tmp/answers"
 	live_wait
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 	while IFS=$'\t' read -r op text; do
 		[[ $way != 'a c'* && $way != 'a macro' ]] || grep -q "printf(\"$op " "$tmp/way.bt" || continue
 		is "$(grep "^$op " "$tmp/trace")" "$(grep "^$op " "$tmp/answers")" "$way: $op"
@@ -157,7 +158,7 @@ E2
 	wait_for grep -q '^done' "$tmp/answers"
 	live_wait
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 	for op in bits half third name; do
 		is "$(grep "^$op " "$tmp/trace")" "$(grep "^$op " "$tmp/answers")" "the body of a macro: $op"
 	done

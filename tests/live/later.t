@@ -63,7 +63,7 @@ is "$live_rc $(sort "$tmp/trace" | paste -sd,)" "0 42 GREEN RED,paint 0" "it fir
 script="usdt:$tmp/painter:plugin:paint { printf(\"%d %s %s\\n\", args.b->width, args.b->colour, args.next); }"
 ok "a program that it has not become yet: it attaches" live_trace "$live_pid" -e "$script"
 printf x >&8
-wait $live_pid
+wait_end "$live_pid"
 live_wait
 is "$live_rc $(cat "$tmp/trace")" "0 7 GREEN RED" "it fires when it has"
 exec 8>&-

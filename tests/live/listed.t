@@ -243,7 +243,7 @@ if has "${libvirt:-/}" object_new; then
 	before=$(wc -l <"$log")
 	live_say 'connect test:///default' list quit
 	exec 8>&-
-	wait $live_pid
+	wait_end "$live_pid"
 	live_wait
 	tail -n +$((before + 1)) "$log" | sed -nE 's/.* : (OBJECT_NEW|OBJECT_DISPOSE|EVENT_GLIB_[A-Z_]*): /libvirt:\L\1\E /p' |
 		sed -E 's/\(nil\)/0x0/g; s/=-1/=18446744073709551615/g; s/ interval=/ frequency=/; s/ classname=(.*)/ klassname="\1"/' >"$tmp/own"

@@ -52,7 +52,7 @@ is "$(grep -E '^@(calls|allocated)' "$tmp/trace" | sort)" "@allocated[calloc]: 5
 @calls[realloc]: 1" "calls and bytes, as many as the program made"
 like "$(sed -n '/^@sizes\[malloc\]/,/^$/p' "$tmp/trace")" '^\[64, 128\) +1000 ' "sizes"
 # The C library has several names for one function; which of them a frame gets is not the same everywhere.
-like "$(tr '\n' ' ' <"$tmp/trace")" '@large\[realloc, grow, +(__|__libc_|__GI___libc_)?realloc\+0 +main\+[0-9]+ ' "who allocated the large one"
+like "$(tr '\n' ' ' <"$tmp/trace")" '@large\[realloc, grow, +(__|__libc_|__GI___libc_)?realloc\+0 +grow\+[0-9]+ +main\+[0-9]+ ' "who allocated the large one"
 is_sample malloc.bt
 
 done_testing

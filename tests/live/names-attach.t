@@ -125,8 +125,8 @@ for line in sys.stdin:
 	'jons-app:bigprobe
 ns-slapd:work_q__enqueue
 ns-slapd:o"d%s a'"'"'xy' "so does the JSON"
-"$btgen" skeleton -x "$tmp/app" '*' >"$tmp/app.bt"
-like "$("$live_sh" -c "$tmp/app" "$tmp/app.bt" 2>/dev/null)" 'ns-slapd:o"d%s a'"'"'xy (p|arg0)=0x' "a skeleton is a script that runs"
+"$live_sh" -n -t '*' -x "$tmp/app" >"$tmp/app.bt"
+like "$("$live_sh" -c "$tmp/app" "$tmp/app.bt" 2>/dev/null)" 'ns-slapd:o"d%s a'"'"'xy (p|arg0)=0x' "the template of -t -n runs"
 "$btgen" expand -x "$tmp/app" "$tmp/app.bt" --for "0.$version" >"$tmp/whole.bt"
 is "$("$bpftrace" -q -c "$tmp/app" "$tmp/whole.bt" 2>/dev/null | grep -c '\] [jn]')" 3 "so is what expand makes of it for bpftrace alone"
 "$btgen" bundle -x "$tmp/app" "$tmp/app.bt" --for "0.$version" -o "$tmp/bundle.sh"

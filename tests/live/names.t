@@ -185,6 +185,38 @@ live_trace $live_pid -e 'usdt:__EXE__:app:call { @a[usym(arg0)] = count(); @b[us
 	like "$(cat "$tmp/out")" 'bpftrace: .*usym' "a map with another kind of key elsewhere is left to bpftrace"
 live_quit
 
+# func, of a program that has ended when bpftrace looks for its names. In a uretprobe it is the function since 0.19.
+cat >"$tmp/short.cc" <<'END'
+namespace store { __attribute__((noinline)) int find(int x, int y) { asm volatile(""); return x + y; } }
+extern "C" __attribute__((noinline)) int plain(int x) { asm volatile(""); return x + 1; }
+int main() { return store::find(1, plain(1)) + store::find(1, 2) < 0; }
+END
+g++ -O1 -g -o "$tmp/short" "$tmp/short.cc" || exit 1
+at='uprobe:__EXE__:plain, uprobe:__EXE__:store::find'
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+by_return=$([ "$version" -lt 19 ] || echo 'uretprobe:__EXE__:plain { @left[func] = count(); }')
+cat >"$tmp/short.bt" <<END
+$at { printf("%s|%30s\n", func, func); @n[func] = count(); @k[func, arg0] = 1; @v = func; @t[arg0] = (1, func); }
+$by_return
+END
+"$live_sh" -q -c "$tmp/short" "$tmp/short.bt" >"$tmp/out" 2>&1
+find='store::find(int, int)'
+is "$(grep . "$tmp/out" | sort)" "$(grep . <<END | sort
+plain|                         plain
+$find|         $find
+$find|         $find
+@n[plain]: 1
+@n[$find]: 2
+@k[plain, 1]: 1
+@k[$find, 1]: 1
+@t[1]: (1, $find)
+@v: $find
+${by_return:+@left[plain]: 1}
+END
+)" "func in texts, keys and values has its name after the program's end"
+is "$("$live_sh" -q -f json -c "$tmp/short" "$tmp/short.bt" 2>&1 | sed -n 's/.*"map": "@v", //p')" \
+	"\"entries\": [{\"value\": \"$find\"}]}" "... in JSON, too"
+
 # Where nobody would name what is marked, nothing is.
 out=$("$live_sh" -n $$ -e 'uprobe:/bin/bash:main { printf("%s", usym(reg("ip"))); }' 2>/dev/null)
 like "$out" 'usym\(reg\("ip"\)\)' "a program that is only printed says usym()"

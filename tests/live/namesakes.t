@@ -75,13 +75,13 @@ mark() {
 
 # -l
 out=$("$live_sh" -l "$name" 'app:*' 2>"$tmp/messages")
-is "$(grep . <<<"$out" | paste -sd' ')" "$tmp/one/$name: 2 probes app:hit(char c) app:one(char c) $tmp/two/$name: 2 probes app:hit(char c) app:two(char c)" \
+is "$(grep . <<<"$out" | paste -sd' ')" "$tmp/one/$name: 2 probes usdt:app:hit(char c) usdt:app:one(char c) $tmp/two/$name: 2 probes usdt:app:hit(char c) usdt:app:two(char c)" \
 	"-l lists the probes of both programs that have some"
 is "$(warnings)" "$(left 'not listed' without 'has none of the probes')" "... and names the third"
-is "$("$live_sh" -l "$name" two 2>"$tmp/messages" | paste -sd' ')" "$tmp/two/$name: 1 probe app:two(char c)" \
+is "$("$live_sh" -l "$name" two 2>"$tmp/messages" | paste -sd' ')" "$tmp/two/$name: 1 probe usdt:app:two(char c)" \
 	"-l of a probe that one has, where a file of the name is that of another one"
 is "$(warnings)" "$({ left 'not listed' one 'has none of the probes'; left 'not listed' without 'has none of the probes'; } | sort)" "... names the others"
-is "$("$live_sh" -l "./$name" one 2>&1)" 'app:one(char c)' "-l of a path is that file"
+is "$("$live_sh" -l "./$name" one 2>&1)" 'usdt:app:one(char c)' "-l of a path is that file"
 
 # -t and scripts mean the same ones
 lacks='does not have the probes or functions'

@@ -76,25 +76,14 @@ def says(rows, keeps_sign=False):
     return "".join(f'\tprintf(FORMAT({cast}({c})), "{ident}", {cast}({c}));\n' for ident, c, _line in rows)
 
 
-def program(statements, helpers="", types=None):
-    """A program that does these @statements, with its values in p and q, and then fires its probe. @types: TYPES with other values."""
-    types = types or TYPES
+def definitions(types=tuple(TYPES)):
+    """C's headers, enums and structs of a program."""
     one = members = "".join(f"\t{d.replace('NAME', n)};\n" for n, d, _p, _q in types)
     for n, d, _p, _q in types:
         if n not in BITS:
             members += f"\t{d.replace('NAME', 'a_' + n)}[2];\n\t{d.replace('NAME', '*p_' + n)};\n"
             members += f"\t{d.replace('NAME', 'g_' + n)}[2][2];\n\t{d.replace('NAME', '*r_' + n)};\n"
     members += "\tstruct one s[2], *sp, **spp;\n"
-    fill = ""
-    for n, _d, pv, qv in types:
-        for s, v in (("p", pv), ("q", qv)):
-            fill += f"\t{s}->{n} = {s}->s[1].{n} = {v};\n"
-            if n not in BITS:
-                fill += f"\t{s}->a_{n}[1] = {v}; {s}->p_{n} = &{s}->{n};\n"
-                fill += f"\t{s}->g_{n}[1][1] = {v}; {s}->r_{n} = {s}->a_{n};\n"
-    for s in ("p", "q"):
-        fill += f"\tstatic struct one *links_{s}[2];\n\t{s}->sp = {s}->s; {s}->spp = links_{s}; links_{s}[1] = &{s}->s[1];\n"
-    args = ", ".join(f'USDT_ARG({"p->" + n if n not in BITS else "(int)p->" + n}, "{n}")' for n in NAMES[:10])
     return f"""#include <btgen/usdt.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,18 +97,42 @@ struct one {{
 struct numbers {{
 {members}}};
 static struct numbers first, second;
-{helpers}static void say(struct numbers *p, struct numbers *q)
+"""
+
+
+def filled(types=tuple(TYPES)):
+    """C statements that give p and q their values."""
+    fill = ""
+    for n, _d, pv, qv in types:
+        for s, v in (("p", pv), ("q", qv)):
+            fill += f"\t{s}->{n} = {s}->s[1].{n} = {v};\n"
+            if n not in BITS:
+                fill += f"\t{s}->a_{n}[1] = {v}; {s}->p_{n} = &{s}->{n};\n"
+                fill += f"\t{s}->g_{n}[1][1] = {v}; {s}->r_{n} = {s}->a_{n};\n"
+    for s in ("p", "q"):
+        fill += f"\tstatic struct one *links_{s}[2];\n\t{s}->sp = {s}->s; {s}->spp = links_{s}; links_{s}[1] = &{s}->s[1];\n"
+    return fill
+
+
+def fired(probe):
+    """C's statement that fires this probe."""
+    args = ", ".join(f'USDT_ARG({"p->" + n if n not in BITS else "(int)p->" + n}, "{n}")' for n in NAMES[:10])
+    return f"\tUSDT_PROBE(numbers, {probe}, p, q, {args});\n"
+
+
+def program(statements, helpers="", types=tuple(TYPES)):
+    """A program that does these @statements, with its values in p and q, and then fires its probe. @types: TYPES with other values."""
+    return f"""{definitions(types)}{helpers}static void say(struct numbers *p, struct numbers *q)
 {{
 {statements}}}
 int main(void)
 {{
 	struct numbers *p = &first, *q = &second;
 	char c;
-{fill}	say(p, q);
+{filled(types)}	say(p, q);
 	fflush(stdout);
 	while (read(0, &c, 1) == 1 && c != 'x')
 		;
-	USDT_PROBE(numbers, all, p, q, {args});
-	return 0;
+{fired("all")}	return 0;
 }}
 """

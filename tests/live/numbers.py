@@ -124,6 +124,13 @@ def parts():
             choice.row(f"{c} ? @c_{t} : @d_{t}", x, f"@c_{t} = $p->{t}; @d_{t} = $q->{t};")
             choice.row(f"({c} ? $p->{t} > 3 && $p->b : 7) + 1", f"({leaf(t)} > 3) + 1" if p else "8")
         choice.row(f"$p->i8 > 0 ? 1 : ($q->b ? ($p->{t} > 5 ? @c_{t} : -1) : 9)", f"{leaf(t)} > 5 ? {leaf(t)} : -1")
+    for t, cast in (("i8", "int8"), ("i16", "int16"), ("i32", "int32"), ("e", "int32")):  # a cast that only one of both needs
+        for o in ("u8", "u16", "u32", "ue", "i64", "u64"):
+            cut = f"(long)({cast}_t){leaf(o, 'q')}"
+            choice.row(f"({cast})($p->i8 > 0 ? $p->{t} : $q->{o})", cut)
+            choice.row(f"({cast})($p->i8 < 0 ? $q->{o} : $p->{t})", cut)
+            before = f"$v_{t}_{o} = $q->{o}; if ($p->i8 > 0) {{ $v_{t}_{o} = $p->{t}; }}"
+            choice.row(f"({cast})$v_{t}_{o}", cut, before)
     yield choice
     fall = Part("fall")
     both, i = ("p->u64 - q->u64", "q->u64 - p->u64"), 0

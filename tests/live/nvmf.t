@@ -18,6 +18,7 @@ lines() {
 for build in nvmf_tgt nvmf_tgt_shared; do
 	live_nvmf $build
 	ok "$build: target and tracer end with status 0" live_tour $live_pid nvmf.bt nvme.bt
+	unlike "$(cat "$tmp/messages")" warning "$build: without a warning"
 	is "$(lines)" "$(python3 "$top/tests/live/nvmf_lines.py" "$tmp/log" lines | sort)" \
 		"$build, nvmf.bt and nvme.bt: each event once, with the values that the program passed"
 	is_sample nvmf.bt

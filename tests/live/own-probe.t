@@ -33,16 +33,18 @@ traced() {
 	live_wait
 	[ $live_rc = 0 ] || cat "$tmp/messages"
 }
+# lines TEXT: of the trace, without the time that nvme.bt has before each
+lines() { grep -e "$1" "$tmp/trace" | sed -E 's/^[0-9]+\.[0-9]{6}: //'; }
 for build in {gcc,clang}\ -O{0,2}; do
 	read -r cc level <<<"$build"
 	command -v "$cc" >/dev/null || continue
 	"$cc" -g "$level" -w -I../../../include -o "$tmp/bdev_nvme" bdev_nvme.c || ok "$build: compiles" false
 	said=$("$tmp/bdev_nvme" <<<xx)
 	traced PID "$tmp/names.bt"
-	is "$(grep success "$tmp/trace")" "${said// state=?}" "$build: by names, with a member of a struct"
-	is "$(grep -e '->' "$tmp/trace" | tail -n 1)" "NVME_RESET_DONE -> NVME_RESET_RUNNING" "$build: ... and enumerators"
+	is "$(lines success)" "${said// state=?}" "$build: by names, with a member of a struct"
+	is "$(lines '->' | tail -n 1)" "NVME_RESET_DONE -> NVME_RESET_RUNNING" "$build: ... and enumerators"
 	traced PID "$tmp/numbers.bt"
-	is "$(grep success "$tmp/trace")" "$(sed 's/ trsvcid=4420//; s/ state=.*//' <<<"$said")" "$build: by numbers, as SPDK's scripts have it"
+	is "$(lines success)" "$(sed 's/ trsvcid=4420//; s/ state=.*//' <<<"$said")" "$build: by numbers, as SPDK's scripts have it"
 	traced -t bdev_nvme_ctrlr_own PID
 	is "$(sed -n 's/.*own name="Nvme0" success=\([a-z]*\) trid=0x[0-9a-f]* ref=\([0-9]*\).*/\1 \2/p' "$tmp/trace")" \
 		"$(sed 's/.*success=\([a-z]*\) .*ref=\([0-9]*\) .*/\1 \2/' <<<"$said")" "$build: -t has names, and not what the macro adds"

@@ -40,7 +40,7 @@ wait_for grep -q '< included' "$tmp/trace"
 live_wait INT
 is $live_rc 0 "^C is status 0"
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 is "$(sed -nE "s/^[0-9.]+: $live_pid (([0-9]+ [<>] (Shop::)?[a-z]+|throws [A-Za-z]+)).*/\1/p" "$tmp/trace")" "1 > Shop::open
 2 > middle
 3 > leaf
@@ -75,7 +75,7 @@ live_say work
 wait_for grep -q 'function_name="included"' "$tmp/trace"
 live_wait INT
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 shop='classname="Shop" scope="::"' none='classname="" scope=""'
 is "$(sed -n "s|$tmp/||; s/arg0=0x.*/arg0=an address/; s/^[^]]*] php://p" "$tmp/trace")" \
 	"function__entry function_name=\"open\" request_file=\"app.php\" lineno=6 $shop

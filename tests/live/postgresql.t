@@ -149,7 +149,7 @@ wait_for no_backend
 readarray -t all < <(pgrep -P $postmaster | sort -nr; echo $postmaster)
 live_trace "${all[@]}" postgresql.bt
 like "$(cat "$tmp/messages")" "attached to the whole host: the script filters by the PID of postgres, $postmaster" "what it looks at is said"
-like "$(cat "$tmp/messages")" "note: process $postmaster is the parent of the other $((${#all[@]} - 1)): __PID__ is $postmaster" \
+like "$(cat "$tmp/messages")" "note: tracing $postmaster and its $((${#all[@]} - 1)) children" \
 	"of all processes of a cluster the postmaster is taken, and that is said"
 sql -c "SELECT 'of any', 'backend'" >/dev/null
 detach "SELECT 'of any', 'backend'"

@@ -120,7 +120,7 @@ printf x >&8
 wait_for grep -q '^end' "$tmp/trace"
 live_wait INT
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 is $live_rc 0 "^C is status 0"
 is "$(sed 's/^# *//' "$tmp/messages")" "" "nothing is said"
 # The clauses of one probe come in any order: lines in that of their statements.

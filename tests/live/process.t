@@ -89,7 +89,7 @@ traced() {
 	live_wait INT
 	is $live_rc 0 "${!#}: ^C is status 0"
 	exec 8>&-
-	wait $live_pid
+	wait_end "$live_pid"
 }
 
 traced files.bt

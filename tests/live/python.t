@@ -75,7 +75,7 @@ wait_for grep -q no_such_module "$tmp/trace"
 live_wait INT
 is $live_rc 0 "^C is status 0"
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 
 functions=()
 version=$("$python" -c 'import sys; print(*sys.version_info[:2])')
@@ -126,7 +126,7 @@ live_say work
 wait_for grep -q 'done' "$tmp/answers"
 live_wait INT
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 [ ${#functions[@]} -gt 0 ] || like "$(cat "$tmp/trace")" "^@calls\[$tmp/app.py, leaf\]: 2$" "and counts"
 unlike "$(cat "$tmp/trace")" ' leaf ' "without a line for each call"
 [ ${#functions[@]} -gt 0 ] || unlike "$(cat "$tmp/trace")" '^no function calls' "and without a complaint"
@@ -141,7 +141,7 @@ live_say work
 wait_for grep -q 'done' "$tmp/answers"
 live_wait INT
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 if [ "$version" = "3 11" ]; then
 	like "$(cat "$tmp/trace")" '^no function calls were seen: Python 3.11 reports them only .* sys.setprofile\(\)' \
 		"and says why no function is shown"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The commands of docs/capture.md: what is compressed, cut in pieces or sent to the journal is read back whole.
+# The commands of docs/production.md: what is compressed, cut in pieces or sent to the journal is read back whole.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
 
@@ -27,7 +27,7 @@ live_start "$tmp/app"
 mkdir "$tmp/work"
 
 # command REGEX: that of the page
-command_of() { sed -n 's/^    \(bpftrace.sh .*\)/\1/p' "$top/docs/capture.md" | grep -E -- "$1"; }
+command_of() { sed -n 's/^    \(bpftrace.sh .*\)/\1/p' "$top/docs/production.md" | grep -E -- "$1"; }
 # follow COMMAND [END]: runs it as a process group of its own, fires 1000 events, and lets END (^C) be for all of the group, or
 # waits for its end; its status in $live_rc
 follow() {
@@ -56,18 +56,12 @@ has cat "$tmp/work/trace.txt"
 follow "$(command_of '-o trace.json')"
 ended "a file of JSON"
 is "$(python3 -c 'import json, sys; print(sum("probe" in json.loads(line) for line in sys.stdin))' <"$tmp/work/trace.json")" 1000 "... and has all events"
-follow "$(command_of 'T 60.*gzip')"
-ended "gzip"
-has zcat "$tmp/work/trace.gz"
 follow "$(command_of 'trap.*gzip')" INT
 ended "gzip, ^C"
 has zcat "$tmp/work/trace.gz"
 follow 'bpftrace.sh PID app.bt | gzip >trace.gz' INT
 not_ok "gzip that hears ^C itself has not the whole of it" eval 'zcat "$tmp/work/trace.gz" 2>/dev/null | grep -q @hits'
 if command -v zstd >/dev/null; then
-	follow "$(command_of 'T 60.*zstd -q >trace.zst')"
-	ended "zstd"
-	has zstdcat "$tmp/work/trace.zst"
 	follow "$(command_of 'trap.*zstd')" INT
 	has zstdcat "$tmp/work/trace.zst"
 	follow "$(command_of 'split' | sed 's/100000/100/')"

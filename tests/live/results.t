@@ -100,7 +100,7 @@ returns() { # BUILD...: what it says and what is traced are the same
 	# of `retval - 8`, which is as bpftrace has it, 0.27 warns on its own
 	is "$(grep 'warning\|WARN\|error' "$tmp/messages" | grep -v "calls.bt:9:.*bpftrace: Expression of type: uint64")" "" "$*: and nothing is complained of"
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 }
 returns gcc -O2
 if command -v clang >/dev/null; then
@@ -127,7 +127,7 @@ __attribute__((noinline)) int kept(int x) { sink += x; return x + 1; }
 int main(int argc, char **argv) { (void)argv; dropped(argc); return kept(argc) == 9; }
 EOF
 	clang -O2 -g -o "$tmp/drop" "$tmp/drop.c"
-	is "$("$btgen" skeleton --for 0.17 -x "$tmp/drop" 'uretprobe:dropped' 'uretprobe:kept' | grep -o 'uretprobe:[a-z]* *retval=%ld')" \
+	is "$(clauses_of 0.17 "$tmp/drop" 'uretprobe:dropped' 'uretprobe:kept' | grep -o 'uretprobe:[a-z]* *retval=%ld')" \
 		"uretprobe:kept retval=%ld" "clang: a function that nobody else can call may have lost its result"
 else
 	skip "clang: dropped results" "no clang"

@@ -52,7 +52,7 @@ wait_for grep -q ' require ' "$tmp/trace"
 live_wait INT
 is $live_rc 0 "^C is status 0"
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 
 round="1 > Shop#open
 2 > Object#middle
@@ -88,7 +88,7 @@ live_say work
 wait_for grep -q 'require__entry requiredfile="English"' "$tmp/trace"
 live_wait INT
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 sed "s|$tmp/||; s/^[^]]*] ruby://" "$tmp/trace" >"$tmp/lines"
 app='filename="app.rb" lineno='
 round="method__entry classname=\"Shop\" methodname=\"open\" ${app}12
@@ -114,7 +114,7 @@ live_say work
 wait_for grep -q ' require ' "$tmp/trace"
 live_wait INT
 exec 8>&-
-wait $live_pid
+wait_end "$live_pid"
 if grep -q '^@calls' "$tmp/trace"; then
 	skip "why no method is shown" "this Ruby needs no trace point"
 else

@@ -240,7 +240,7 @@ while kill -0 $! 2>/dev/null; do
 done
 wait $!
 out=$(cat "$tmp/echo")
-like "$out" "^usdt:.*:test:hit \{ @b = count" "ECHO_PROGRAM prints the program"
+like "$out" "^usdt:.*:test:hit /@gate_[0-9a-f]+ != 1/ \{ @b = count" "ECHO_PROGRAM prints the program"
 like "$(cat "$tmp/spdk-out")" "begin b text" "and BPF_OUTFILE has the data"
 out=$(USE_CMDLINE_BPF_PROGRAM=1 "$live_sh" "$live_pid" 'BEGIN { printf("raw\n"); exit(); }' 2>/dev/null)
 is "$(grep . <<<"$out")" raw "USE_CMDLINE_BPF_PROGRAM runs its text as it is"

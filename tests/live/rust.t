@@ -100,7 +100,7 @@ compare -Copt-level=2
 compare -Copt-level=3 -Clto=fat -Ccodegen-units=1
 rustc --cap-lints allow -g -o "$tmp/app" "$tmp/app.rs" || exit 1
 like "$("$btgen" check -x "$tmp/app" -e 'uprobe:__EXE__:app::put { print(args.len); }' 2>&1)" \
-	'note: the nearest place where it can be read is put\+0x[0-9a-f]+ \(.*app.rs:6\), with vars.NAME$' \
+	'note: the nearest place where it can be read is _ZN3app3put[0-9a-zA-Z]+\+0x[0-9a-f]+ \(.*app.rs:6\), with vars.NAME$' \
 	"of what is not optimized the place where an argument can be read is said"
 
 if ! rustc --cap-lints allow -g -O --cfg probes -o "$tmp/app" "$tmp/app.rs" 2>"$tmp/errors"; then

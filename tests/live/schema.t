@@ -81,6 +81,7 @@ int main()
 E2
 g++ -g -O1 -fno-omit-frame-pointer -pthread -o "$tmp/work" "$tmp/work.cc" 2>"$tmp/err" || { cat "$tmp/err"; exit 1; }
 while read -r -a words; do
+	in_third || continue
 	ok "${words[*]} runs" guard "$live_sh" -q -f json -o "$tmp/trace" -c "$tmp/work" "${words[@]}"
 	holds "${words[*]}"
 done <<'E2'
@@ -101,6 +102,7 @@ E2
 
 if readelf -n "$targets/nvmf_tgt" 2>/dev/null | grep -q 'Provider: spdk'; then
 	while read -r -a words; do
+		in_third || continue
 		live_nvmf nvmf_tgt --interrupt-mode
 		ok "${words[*]} runs" live_tour -f json $live_pid "${words[@]}"
 		holds "${words[*]}"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# docs/service.md: systemd knows its unit, and its command does what the page says when it is run as systemd runs it.
+# docs/production.md: systemd knows its unit, and its command does what the page says when it is run as systemd runs it.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 export live_partly=yes
 # shellcheck source=tests/live.sh
 . "$(dirname "$0")/../live.sh"
-page=$top/docs/service.md
+page=$top/docs/production.md
 unit=$tmp/btgen@.service
 service() { python3 "$top/tests/live/service.py" "$@"; }
 

@@ -49,6 +49,7 @@ notes() {
 	done | sed -n 's/^btgen: note: skipped, not in [^:]*: //p' | tr -s ', ' '\n' | sort -u | paste -sd ' '
 }
 for release in 2201 2401 2609; do
+	in_third || continue
 	target=$tmp/nvmf_tgt-$release
 	"${CC:-gcc}" -std=gnu11 -O2 -g -D_GNU_SOURCE -I"$top/include" -I"$targets" -pthread -DSPDK_RELEASE=$release \
 		-o "$target" "$targets"/{main,rpc,commands,target,poll_group,subsystem,subsystem_ops,ctrlr,bdev,bdev_nvme}.c \

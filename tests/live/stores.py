@@ -38,6 +38,8 @@ def parts(rng, n, version):
     values = [(s, c, False) for s, c in VALUES] + [(s, c, True) for s, c in UNSIGNED]
     pairs = list(itertools.product(values, values))
 
+    enumerator, u64 = [next(v for v in values if v[0] == text) for text in ("$p->ue", "$p->u64")]
+
     def rows(forms):
         every = list(itertools.product(forms, pairs))
         rng.shuffle(every)
@@ -63,18 +65,26 @@ def parts(rng, n, version):
     for function, c in aggregations:
         part = Part("shown" + function)
         for _form, (a, b) in rows([None]):
-            if version < 18 and (function in ("max", "min") or a[0] == b[0] == "args.u32"):
-                continue  # see samples.t; the kernel refuses what LLVM makes of the second
-            if function == "avg" and version < 24 and (a[2] or b[2]):  # it divides with a sign
+            narrow = {"args.u8", "args.i32", "args.u32"} & {a[0], b[0]}
+            if version < 18 and narrow and (a[0] == b[0] or function in ("max", "min")):  # the kernel refuses what LLVM makes of it
+                continue
+            is_unsigned = a[2] or b[2]
+            if version in (18, 19) and function == "min" and is_unsigned:
+                continue
+            is_cut = is_unsigned and version < {"max": 20, "min": 18}.get(function, 0)  # see samples.t
+            if function == "avg" and version < 24 and is_unsigned:  # it divides with a sign
                 continue
             m = f"@{part.name}{len(part.rows)}"
-            part.row("", in_c(c, "V", a[1], b[1], a[2] or b[2]), line=f"{m} = {function}({a[0]}); {m} = {function}({b[0]});")
+            use = "(V < 1UL << 62 ? V : (1UL << 62) - 1)" if is_cut else "V"
+            part.row("", in_c(c, use, a[1], b[1], is_unsigned), line=f"{m} = {function}({a[0]}); {m} = {function}({b[0]});")
         part.CHUNK = 160
         yield part
-    for kind, line in (("last", "MAP = A; MAP = B;"), ("pair", "MAP = (A, 1); MAP = (B, 1);"), ("key", "MAP[A] = 1; delete(MAP[A]); MAP[B] = 1;")):
+    shown = (("last", "MAP = A; MAP = B;"), ("pair", "MAP = (A, 1); MAP = (B, 1);"), ("key", "MAP[A] = 1; delete(MAP[A]); MAP[B] = 1;"),
+             ("counted", "MAP = A; MAP--; MAP = B;"))
+    for kind, line in shown:
         part = Part("shown" + kind)
-        for _form, (a, b) in rows([None]):
-            if a[0] == b[0] in ("$p->e", "$p->ue"):  # printed by name
+        for _form, (a, b) in rows([None]) + [(None, (enumerator, u64))] * (kind == "counted"):
+            if {a[0], b[0]} <= {"$p->e", "STATE_BAD", "0", "5"} or {a[0], b[0]} <= {"$p->ue", "COLOR_TOP", "0", "5"}:  # printed by name
                 continue
             text = line.replace("MAP", "\3").replace("A", "\1").replace("B", "\2").replace("\3", f"@{part.name}{len(part.rows)}")
             part.row("", in_c("v = B;", "V", a[1], b[1], a[2] or b[2]), line=text.replace("\1", a[0]).replace("\2", b[0]))
@@ -114,6 +124,23 @@ def scopes(rng, n, version):
     return part
 
 
+def looped(rng, n):
+    """The value and the key that a loop over the map has."""
+    part = Part("loop", since=23)
+    values = [(s, c, False) for s, c in VALUES] + [(s, c, True) for s, c in UNSIGNED]
+    forms = [f for f in FORMS if "if" not in f[0]] + [("M[A] = 1; delete(M[A]); M[B] = 1;", "v = B;", use) for use in ("V", "V > 5", "V / 3", "V < 0")]
+    every = list(itertools.product(forms, values, values))
+    rng.shuffle(every)
+    for (before, c, use), a, b in every[:n]:
+        m = f"@l{len(part.rows)}"
+        text = before.replace("A", "\1").replace("B", "\2").replace("V", f"{m}[1]").replace("M", m).replace("\1", a[0]).replace("\2", b[0])
+        letter = "%lu" if (a[2] or b[2]) and use == "V" else "%ld"
+        part.row(use.replace("V", "$kv.0" if "M[" in before else "$kv.1"), in_c(c, use, a[1], b[1], a[2] or b[2]), text,
+                 f'for ($kv : {m}) {{ printf("ID {letter}\\n", X); }}')
+    part.CHUNK = 160
+    return part
+
+
 def declared():
     """let $x : TYPE = A; $x = B;"""
     part = Part("let", since=23)
@@ -136,7 +163,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     a = parser.parse_args()
     made = list(parts(random.Random(a.seed), a.n, a.version)) + [declared()]
-    made += [tuples(random.Random(a.seed), a.n), scopes(random.Random(a.seed), a.n, a.version)]
+    made += [tuples(random.Random(a.seed), a.n), scopes(random.Random(a.seed), a.n, a.version), looped(random.Random(a.seed), a.n)]
     with open(os.path.join(a.folder, "stores.c"), "w", encoding="ascii") as f:
         f.write(program("".join(says(part.rows, keeps_sign=True) for part in made)))
     write_scripts(a.folder, made, a.version)

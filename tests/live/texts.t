@@ -71,6 +71,50 @@ echo 'usdt:__EXE__:t:choice /@n[args.i == 2 ? "one" : "other"] < 3/ { @n["one"]+
 like "$("$btgen" check --for 0.23 -x "$tmp/app" "$tmp/where.bt" 2>&1)" "where.bt:1:27: error: .*as a key here" \
 	"a choice where no statement can be in front of it is refused at its place"
 
+# What compares strings is a number: in a choice, a sum, a key beside numbers
+cat >"$tmp/compare.bt" <<'END_BT'
+usdt:__EXE__:t:read /args.i == 0/ { $n = args.i - 1; $c = $n < 0 ? strncmp(str(args.sp, 16), "beta", 4) == 0 : 7;
+	$d = $n < 0 ? 7 : strncmp(str(args.sp, 16), "beta", 4); $e = $n < 0 ? str(args.sp, 16) != "beta" : 7; printf("%d %d %d\n", $c, $d, $e); }
+usdt:__EXE__:t:read /args.i == 0/ { $c = args.i == 0 ? strcontains(str(args.sp, 16), "gam") : 7; printf("%d\n", $c); }
+usdt:__EXE__:t:read /args.i == 0/ { @s = sum(strcontains(str(args.sp, 16), "gam")); @m = max(strcontains(str(args.sp, 16), "no")); }
+usdt:__EXE__:t:read /args.i == 0/ { @k[strcontains(str(args.sp, 16), "gam")] = 1; @k[args.i + 5] = 2; }
+usdt:__EXE__:t:read /args.i == 0/ { @p = strcontains(str(args.sp, 16), "gam") + 3; }
+END_BT
+for part in 1,2 3 4 5 6; do
+	live_start "$tmp/app"
+	sed -n "${part}p" "$tmp/compare.bt" >"$tmp/part.bt"
+	live_trace $live_pid "$tmp/part.bt" || continue
+	live_say x
+	exec 8>&-
+	live_wait
+	grep . "$tmp/trace"
+done | sort >"$tmp/compared"
+printf '%s\n' '1 7 1' 1 '@s: 1' '@m: 0' '@k[1]: 1' '@k[5]: 2' '@p: 4' | sort >"$tmp/wanted"
+is "$(cat "$tmp/compared")" "$(cat "$tmp/wanted")" "a comparison of strings is 0 or 1 in a choice, a sum and a key"
+
+# A text as the only key of a map that is added to: bpftrace reads it twice.
+for body in '$s = str(args.sp); @v[$s] += 2; @v[$s] -= -3;' '@v[args.i == 0 ? "yes" : "no"] |= 6;' '$s = comm; @v[$s] = 5; @v[$s] /= 2; @v[$s]++;'; do
+	live_start "$tmp/app"
+	live_trace $live_pid -e "usdt:__EXE__:t:read /args.i == 0/ { $body }"
+	live_say x
+	exec 8>&-
+	live_wait
+	grep . "$tmp/trace"
+done >"$tmp/compared"
+is "$(cat "$tmp/compared")" $'@v[beta gamma]: 5\n@v[yes]: 6\n@v[app]: 3' "a text is a key in @map[text] += x, too"
+
+# In a loop the first round frees it: with a second key it is copied.
+for loop in 'unroll (2) { @n[args.i == 0 ? "one" : "two"] += 1; }' '$s = comm; unroll (2) { @n[$s] += 1; }' '$i = 0; while ($i < 2) { $i++; $s = comm; @n[$s] = 1; }'; do
+	like "$("$btgen" check --for 0.17 -x "$tmp/app" -e "usdt:__EXE__:t:read { $loop }" 2>&1)" ':1:[0-9]+: error: bpftrace 0.17 frees a string that is the only key of a map' \
+		"0.17 is not given a text as the only key in a loop: $loop"
+done
+live_start "$tmp/app"
+live_trace $live_pid -e 'usdt:__EXE__:t:read /args.i == 0/ { unroll (2) { @n[args.i == 0 ? "one" : "two", 0] += 1; } }'
+live_say x
+exec 8>&-
+live_wait
+is "$(grep . "$tmp/trace" | sort)" "@n[one, 0]: 2" "a text is one of two keys in a loop"
+
 # settings BLOCK WANT: what the script prints of "beta gamma" with a config block
 settings() {
 	live_start "$tmp/app"

@@ -48,13 +48,13 @@ is "$(python3 "$tmp/drawn.py" "$tmp/timeline" | cut -f 1,2)" "$(python3 "$tmp/lo
 nqn=nqn.2016-06.io.spdk:cnode1
 answered() { [ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$1" ]; }
 live_nvmf nvmf_tgt
-ok "two targets: nvmf.bt attaches" live_trace -s -f json $live_pid nvmf.bt
+ok "two targets: nvmf.bt attaches" live_trace -s -f json -D TARGETS=1 $live_pid nvmf.bt
 live_say start "nvmf_create_subsystem $nqn -a" 'nvmf_create_target nvmf_tgt2' "nvmf_create_subsystem $nqn -a -t nvmf_tgt2"
 wait_for answered 4
 live_quit
 live_wait
 is "$live_rc $(grep -c '"subnqn": "'$nqn'"' "$tmp/trace")" "0 $(grep -c "$nqn" "$tmp/log")" "each event of the two is there"
-is "$(grep -o "[0-9]: $nqn of target [^ ]* .*\", \"f" "$tmp/trace" | cut -c 4-)" "$nqn of target nvmf_tgt2 created\", \"f
+is "$(grep -o "\"$nqn of target [^ ]* .*\", \"f" "$tmp/trace" | cut -c 2-)" "$nqn of target nvmf_tgt2 created\", \"f
 $nqn of target nvmf_tgt2 allow any host\", \"f
 $nqn of target nvmf_tgt2 change state from INACTIVE to ACTIVE start\", \"f
 $nqn of target nvmf_tgt2 change state from INACTIVE to ACTIVE done\", \"f
@@ -90,7 +90,7 @@ app() {
 	live_trace $live_pid "$@" && echo >&8 && wait_for grep -q 'done' "$tmp/answers"
 	live_wait INT
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 	return "$live_rc"
 }
 stacks() { grep -oE '(^|;)main;.*' "$tmp/trace" | sed 's/^;//'; }
@@ -145,19 +145,22 @@ print("\n".join(f"{what}: {n}" for what, n in sorted(seen.items())))
 END
 spans() { python3 "$tmp/spans.py" "$tmp/trace" calls "$live_pid" "$(date +%s)"; }
 live_start "$tmp/calls"
+rm -f "$tmp/trace.json"
 ok "spans of calls: it attaches" live_trace $live_pid -f otlp -t 'uprobe:outer' -t 'uprobe:inner' -t 'uretprobe:outer' -t 'uretprobe:inner'
 printf xxx >&8
-ok "they are there while the trace runs" wait_for eval '[ "$(wc -l <"$tmp/trace")" -ge 9 ]'
+ok "their records are beside the file while the trace runs" wait_for eval '[ "$(wc -l <"$tmp/trace.json")" -ge 13 ]'
 live_wait KILL 2>/dev/null
+"$btgen" convert -f otlp -o "$tmp/trace" "$tmp/trace.json" 2>/dev/null
+rm "$tmp/trace.json"
 is "$(spans)" "inner in outer: 6
-outer in -: 3" "btgen is killed: whole lines, each call in the call that made it, of that program, by the wall's clock"
+outer in -: 3" "btgen is killed: the capture can be converted, each call in the call that made it, of that program, by the wall's clock"
 ok "spans of a script: it attaches" live_trace $live_pid -f otlp -e 'usdt:__EXE__:app:request_start { $traceparent = str(arg1); printf("%s\n", $traceparent); }
 usdt:__EXE__:app:request_done { printf("%d\n", arg0); }'
 printf xx >&8
-wait_for eval '[ "$(wc -l <"$tmp/trace")" -ge 2 ]'
+wait_for eval '[ "$(wc -l <"$tmp/trace.json")" -ge 5 ]'
 live_wait INT
 exec 8>&-
-wait "$live_pid"
+wait_end "$live_pid"
 is "$live_rc $(spans)" "0 request in b7ad6b7169203331 of 0af7651916cd43dd8448eb211c80319c: 2" "a traceparent: the trace of the caller"
 
 for how in folded perfetto otlp; do

@@ -43,7 +43,7 @@ of() {
 	all "$name" "$live_pid"
 	exec 8>&-
 	kill "$live_pid" 2>/dev/null
-	wait "$live_pid" 2>/dev/null
+	wait_end "$live_pid" 2>/dev/null
 }
 
 echo 'gets' >"$tmp/app.rb"

@@ -77,7 +77,7 @@ compare() { # BUILD...: what it prints and what is traced are the same
 @[RED, 0]: 2" "$*: an enumeration has its names"
 	like "$(cat "$tmp/trace")" '^\{x = 130, y = -4, name = "alpha"\}$' "$*: a struct is printed whole"
 	exec 8>&-
-	wait "$live_pid"
+	wait_end "$live_pid"
 }
 compare gcc -O0
 compare gcc -O0 -no-pie -gdwarf-4
@@ -133,7 +133,7 @@ wait_for grep -q 'done' "$tmp/answers"
 live_wait INT
 is "$(grep . "$tmp/trace")" "$(grep -v 'done' "$tmp/answers")" "sites: the program's own values at each of them"
 exec 8>&-
-wait "$live_pid"
+wait_end "$live_pid"
 
 # --- structs that are passed in registers
 cat >"$tmp/parts.cc" <<'END'
@@ -240,12 +240,12 @@ else
 		command -v "${build%% *}" >/dev/null || continue
 		# shellcheck disable=SC2086
 		$build -g -I"$top/include" -o "$tmp/loop" "$tmp/loop.c" 2>"$tmp/errors"
-		"$top/tests/vars.py" --btgen "$btgen" --match '^(step|main)$' --places 24 --seed 3 -- "$tmp/loop" >"$tmp/report" 2>&1
+		"$top/tests/gdb/variables.py" --btgen "$btgen" --match '^(step|main)$' --places 24 --seed 3 -- "$tmp/loop" >"$tmp/report" 2>&1
 		like "$(cat "$tmp/report")" 'compared [1-9][0-9]{2}, wrong 0,.* only btgen 0;' "$build: gdb shows the same at 24 instructions"
 		sed 's/^/# /' "$tmp/report"
 	done
 	gcc -O0 -g -o "$tmp/copies" "$tmp/copies.c" || exit 1
-	"$top/tests/vars.py" --btgen "$btgen" --match '^work$' --places 24 --seed 3 -- "$tmp/copies" >"$tmp/report" 2>&1
+	"$top/tests/gdb/variables.py" --btgen "$btgen" --match '^work$' --places 24 --seed 3 -- "$tmp/copies" >"$tmp/report" 2>&1
 	like "$(cat "$tmp/report")" 'compared [1-9][0-9]*, wrong 0,.* only btgen 0;' "gcc -O0: and in copies"
 fi
 done_testing

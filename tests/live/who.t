@@ -70,11 +70,11 @@ hit 2 C
 wait_for grep -q '"pid"' "$tmp/trace"
 live_wait INT
 like "$(cat "$tmp/trace")" "\"pid\": ${pid[2]}, " "its event"
-is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l takes a name, too"
+is "$("$live_sh" -l "$name" 'app:*' | grep -c '^usdt:app:hit')" 1 "-l takes a name, too"
 mkdir "$tmp/here"
 cd "$tmp/here" || exit
 printf '%s\n' "$script" >"$name"
-is "$("$live_sh" -n "$name" 2>&1)" "btgen: error: $name needs a process (did \`pidof\` find one?): give its PID or name, or -x FILE for every process of a program" \
+is "$("$live_sh" -n "$name" 2>&1)" "btgen: error: $name needs a process: give its PID or name, or -x FILE for every process of a program" \
 	"a word that is a script in place is that script"
 cd "$tmp" || exit
 like "$("$live_sh" -n "$name" -e "$script" 2>&1)" "^usdt:/proc/${pid[2]}/" "and the program itself in place is none"
@@ -83,7 +83,7 @@ like "$("$live_sh" -n "$name" -e "$script" 2>&1)" "^usdt:/proc/${pid[2]}/" "and 
 mkdir "$tmp/odd"
 cp "$tmp/$name" "$tmp/odd/7z-$$"
 begin 8 "$tmp/odd/7z-$$"
-is "$("$live_sh" -l "7z-$$" 'app:*' | grep -c '^app:hit')" 1 "-l of a program whose name begins like a PID"
+is "$("$live_sh" -l "7z-$$" 'app:*' | grep -c '^usdt:app:hit')" 1 "-l of a program whose name begins like a PID"
 hit 8 Z
 mkfifo "$tmp/nameless"
 (printf '\0' >"/proc/$BASHPID/comm" && read -r _ <"$tmp/nameless") &
@@ -112,7 +112,7 @@ like "$("$live_sh" -n "$name" -e 'usdt:__EXE__:app:hit /pid == __PID__/ { printf
 	"a script that names one process: an error with their PIDs"
 like "$("$live_sh" -n "$name" -e 'usdt:__EXE__:app:hit { printf("__COMM__ x\n"); }' 2>&1)" \
 	"^<command line>:1:.*: error: __COMM__ refers to one process: give only that one" "so is one that prints its name"
-is "$("$live_sh" -l "$name" 'app:*' | grep -c '^app:hit')" 1 "-l of both lists the probes once"
+is "$("$live_sh" -l "$name" 'app:*' | grep -c '^usdt:app:hit')" 1 "-l of both lists the probes once"
 mkdir "$tmp/other"
 cp "$tmp/$name" "$tmp/other"
 begin 4 "$tmp/other/$name"

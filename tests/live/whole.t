@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# -f perfetto -o FILE: the file is whole JSON at any time, also on a full disk and when btgen is killed.
+# -f perfetto -o FILE: the trace is in FILE.json until it is converted, and stays there on a full disk and when btgen is killed.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
@@ -37,30 +37,44 @@ END
 has() { [ "$(whole "$1" 2>/dev/null || echo 0)" -ge "$2" ]; }
 feed() { for _ in $(seq "$1"); do printf x >&8; done; }
 
+# left FILE: the capture beside it can be converted
+left() { "$btgen" convert -f perfetto -o "$tmp/again" "$1.json" 2>/dev/null && whole "$tmp/again"; }
+lines() { [ "$(wc -l 2>/dev/null <"$1")" -ge "$2" ]; }
+
 live_start "$tmp/app"
-echo before >"$tmp/trace.json"
+echo before >"$tmp/out"
 rm -f "$tmp/ready"
-"$live_sh" --ready-file "$tmp/ready" -f perfetto -o "$tmp/trace.json" $live_pid -e "$script" 2>"$tmp/messages" 8>&- &
+"$live_sh" --ready-file "$tmp/ready" -f perfetto -o "$tmp/out" $live_pid -e "$script" 2>"$tmp/messages" 8>&- &
 live_tracer=$!
 own $live_tracer
 ok "it attaches" wait_for test -s "$tmp/ready"
-is "$(whole "$tmp/trace.json")" 0 "a trace that has just begun is whole"
 feed 3
-ok "what has come is there while the trace runs" wait_for has "$tmp/trace.json" 200
+ok "what has come is beside the file while the trace runs" wait_for lines "$tmp/out.json" 400
 kill -9 $live_tracer
 wait $live_tracer 2>/dev/null
-ok "btgen is killed: the file is whole" has "$tmp/trace.json" 200
+is "$(cat "$tmp/out")" before "btgen is killed: the file is as it was"
+ok "... and the capture can be converted" test "$(left "$tmp/out")" -ge 200
+rm -f "$tmp/ready"
+"$live_sh" --ready-file "$tmp/ready" -f perfetto -o "$tmp/out" $live_pid -e "$script" 2>"$tmp/messages"
+is "$? $(cat "$tmp/out")" "1 before" "a capture that is there is not overwritten"
+like "$(cat "$tmp/messages")" "kept in $tmp/out.json until it is converted, and that exists" "... and is named"
+rm "$tmp/out.json"
 live_trace $live_pid -f perfetto -e "$script"
 feed 2
-wait_for has "$tmp/trace" 100
+wait_for lines "$tmp/trace.json" 200
 live_wait INT
-is "$live_rc $(whole "$tmp/trace")" "0 200" "^C: all calls are there"
+is "$live_rc $(whole "$tmp/trace") $(ls "$tmp/trace.json" 2>/dev/null)" "0 200 " "^C: all calls are there, and the capture is gone"
+live_trace $live_pid -f perfetto -e "$script"
+kill -INT $live_tracer
+kill -TERM $live_tracer
+live_wait INT
+ok "a second signal: the capture is converted or stays" test "$(whole "$tmp/trace" 2>/dev/null || left "$tmp/trace")" -ge 0
 
 mkdir "$tmp/small"
 if unshare -m true 2>/dev/null; then
 	rm -f "$tmp/ready"
 	# shellcheck disable=SC2016 # not in this shell
-	unshare -m sh -c 'mount -t tmpfs -o size=64k none "$1" && shift && exec "$@"' sh "$tmp/small" sh -c '"$@"; echo $? >"$0/rc"; cp "$0/small/out" "$0/full.json"' "$tmp" \
+	unshare -m sh -c 'mount -t tmpfs -o size=64k none "$1" && shift && exec "$@"' sh "$tmp/small" sh -c '"$@"; echo $? >"$0/rc"; cp "$0/small/out.json" "$0/full.json"' "$tmp" \
 		"$live_sh" --ready-file "$tmp/ready" -f perfetto -o "$tmp/small/out" $live_pid -e "$script" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
@@ -68,23 +82,16 @@ if unshare -m true 2>/dev/null; then
 	feed 30
 	wait_for test -s "$tmp/full.json"
 	is "$(cat "$tmp/rc")" 1 "a full disk is status 1"
-	like "$(cat "$tmp/messages")" 'cannot write .*small/out: No space left on device' "... and an error"
-	n=$(whole "$tmp/full.json")
-	ok "... what fits stays, and is whole (${n:-none} calls)" test "${n:-0}" -gt 100
+	like "$(cat "$tmp/messages")" 'cannot write .*small/out.json: No space left on device' "... and an error"
+	like "$(cat "$tmp/messages")" "note: the capture is in $tmp/small/out.json: .* btgen convert -f perfetto -o $tmp/small/out $tmp/small/out.json" "... which names what converts it"
+	ok "... and that works" test "$(left "$tmp/full")" -gt 50
 	wait $live_tracer
+	true >"$tmp/none"
+	unshare -m sh -c 'mount --bind "$1" "$(readlink -f /usr/bin/python3)" && shift && exec "$@"' sh "$tmp/none" "$live_sh" -f perfetto -o "$tmp/other" $live_pid -e "$script" 2>"$tmp/messages"
+	is "$? $(ls "$tmp"/other* 2>/dev/null)" "127 " "without python3 nothing is traced: status 127"
+	like "$(cat "$tmp/messages")" '^btgen: error: cannot run /usr/bin/python3: .*install the package python3$' "... with a line that names it"
 else
-	skip "a full disk" "no mount namespace"
+	skip "a full disk, and no python3" "no mount namespace"
 fi
 exec 8>&-
-(
-	ulimit -f 64
-	live_start "$tmp/app"
-	live_trace $live_pid -f perfetto -e "$script" || exit
-	feed 30
-	live_wait
-	echo $live_rc >"$tmp/rc"
-)
-n=$(whole "$tmp/trace")
-is "$(cat "$tmp/rc")" 1 "a limit on the size of files is status 1"
-ok "... and the file is whole (${n:-none} calls)" test "${n:-0}" -gt 100
 done_testing

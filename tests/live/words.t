@@ -122,12 +122,15 @@ cat >"$tmp/ticks.c" <<'EOF2'
 #include <signal.h>
 #include <unistd.h>
 #include <btgen/usdt.h>
-struct job { int n; const char *argv[3]; };
+enum color { RED = 1, GREEN = 5, BLUE = 9 };
+struct job { int n; const char *argv[3]; enum color color; char letters[300]; };
 static void stop(int signal) { _exit(write(1, "stopped\n", 8) != 8 || signal != SIGUSR1); }
 int main(void)
 {
-	volatile struct job job = { -7, { "ls", "-l", 0 } };
+	volatile struct job job = { -7, { "ls", "-l", 0 }, GREEN };
 	volatile char c = *job.argv[0] + *job.argv[1]; // so that their pages are there
+	for (int i = 0; i < 300; i++)
+		job.letters[i] = 'a' + i % 26;
 	signal(SIGUSR1, stop);
 	for (;;) {
 		USDT_PROBE(app, tick, &job, c);
@@ -145,6 +148,46 @@ is "$(guard "$btgen" run -q --unsafe --bpftrace "$bpftrace" -c "$tmp/ticks" -e "
 is "$("$btgen" run -n --bpftrace "$bpftrace" -x "$tmp/ticks" -e "$script" 2>&1 | grep -c unsafe)" 0 \
 	"-n prints a program for bpftrace's own --unsafe"
 
+[ "${version#0.}" -lt 25 ] ||
+	is "$(guard "$btgen" run -q --unsafe --bpftrace "$bpftrace" -c "$tmp/ticks" -e "${script/signal(/signal_thread(}" | grep . | sort)" \
+		$'stopped\ntick 7' "... or the thread does"
+
+# What is done, or reported beside the data, once a clause.
+log=/sys/kernel/tracing/trace
+script='BEGIN { debugf("words %d", '$$'); } usdt:__EXE__:app:tick { printf("%d\n", cpid == pid); exit(); }'
+is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -c "$tmp/ticks" -e "$script" 2>&1 | grep .)" 1 "cpid is the PID of the program that -c starts"
+if [ -e "$log" ]; then
+	ok "debugf() writes to the kernel's log of a trace" grep -q "words $$" "$log"
+else
+	skip "debugf() writes to the kernel's log of a trace" "no tracefs here"
+fi
+if [ "${version#0.}" -ge 25 ]; then
+	script='config = { unstable_tseries = "enable" }
+BEGIN {
+	let $r;
+	@m[1] = 15;
+	if (find(@m, 1, $r)) { printf("found %d\n", $r); }
+	if (!find(@m, 2, $r)) { printf("not found\n"); }
+	static_assert(sizeof(uint32) == 4, "size");
+	assert(1 == 1, "never");
+	warnf("warned %d", 7);
+	errorf("wrong %d", 8);
+	@last = tseries(5, 100s, 2); @last = tseries(7, 100s, 2);
+	@sum = tseries(5, 100s, 2, "sum"); @sum = tseries(7, 100s, 2, "sum");
+	clear(@m);
+	assert(pid == 0, "this process");
+	printf("after\n");
+}'
+	guard "$btgen" run --bpftrace "$bpftrace" -x "$tmp/ticks" -e "$script" >"$tmp/out" 2>"$tmp/err"
+	is "$(grep -E '^@|found|after|[0-9] \|' "$tmp/out" | sed -E 's/^[0-9:.]+ .* //')" $'found 15\nnot found\n@last:\n7\n@sum:\n12' \
+		"find() finds what is there, tseries() keeps the last value or the sum, and a failed assert() ends the clause"
+	is "$(grep -oE '(warning|error): bpftrace: .*' "$tmp/err" | sort)" \
+		$'error: bpftrace: assert failed: this process\nerror: bpftrace: wrong 8\nwarning: bpftrace: warned 7' "warnf(), errorf() and assert() report their text at their place"
+	out=$(guard "$btgen" run -q --bpftrace "$bpftrace" -x "$tmp/ticks" -e 'BEGIN { static_assert(sizeof(uint32) == 5, "size"); fail("failed %d", 3); }' 2>&1)
+	like "$out" ':1:9: error: bpftrace: size$' "static_assert() of what is false stops the script"
+	like "$out" ': error: bpftrace: failed 3$' "... as does fail()"
+fi
+
 # What C takes, too.
 # printed TEXT WANTED CLAIM: the body of a clause, of the first tick
 printed() {
@@ -153,6 +196,21 @@ printed() {
 printed 'printf("%d\n", uptr(args.job)->n);' -7 "the result of uptr() can be followed"
 printed '$job = uptr(args.job); printf("%d\n", $job->n);' -7 "... out of a variable"
 printed 'join(args.job->argv, "+");' 'ls+-l' "join() takes an array of strings"
+printed 'printf("%s %s\n", str(curtask->comm), str(curtask->group_leader->comm));' "ticks ticks" "str() takes a char array of the kernel's"
+script='usdt:__EXE__:app:tick { printf("%s\n", args.job->n < 0 ? curtask->comm : "no"); @l = lhist(5, 25 - 25, 10 * 10, 25 + 25 - 40); exit(); }'
+out=$(guard "$btgen" run -q --bpftrace "$bpftrace" -c "$tmp/ticks" -e "$script" 2>&1)
+like "$out" '^ticks$' "one of two texts may be the command's name"
+like "$out" '^\[0, 10\) +1 \|' "lhist() takes constant expressions"
+letters=$(printf 'abcdefghijklmnopqrstuvwxyz%.0s' {1..9})
+length=220
+[ "${version#0.}" -gt 17 ] || length=200 # as the warning says
+printed 'printf("%r\n", buf(args.job->letters, 220));' "${letters:0:$length}" "buf() reads a part of a large array"
+printed '@one[args.job->color] = 1; delete(@one[BLUE]); @two[5] = 2; @two[args.job->color] = 3;' $'@one[GREEN]: 1\n@two[GREEN]: 3' \
+	"keys of an enum keep their names beside keys that are written out"
+printed '@one = 0; @one = args.job->color;' '@one: GREEN' "... and so does a value"
+[ "${version#0.}" -lt 21 ] ||
+	printed '@m[1] = 2; for ($kv : @m) { printf("%d %d %d\n", $kv.0, args.job->n, args.c); }' $'1 -7 -103\n@m[1]: 2' \
+		"a loop over a map reads arguments"
 
 # Scripts that each begin with definitions and settings
 printf 'struct one { int n; };\nBEGIN { printf("%%d\\n", sizeof(struct one)); }\n' >"$tmp/one.bt"

@@ -159,7 +159,7 @@ uprobe:" "a script that can do without it runs without it, and that is said"
 uprobe:" "0.23 runs it whole"
 	# Another bpftrace is no help where none can.
 	sed 's/global/gl*bal/' "$tmp/sym" >"$tmp/star"
-	is "$("$btgen" skeleton --for 0.27 -x "$tmp/star" '*' 2>&1 | grep -c 'cannot attach to app:gl\*bal: its name\|0\.23 can')" 1 \
+	is "$(clauses_of 0.27 "$tmp/star" '*' 2>&1 | grep -c 'cannot attach to app:gl\*bal: its name\|0\.23 can')" 1 \
 		"a name that no bpftrace can attach to: none is said to"
 	for v in 0.23 0.27; do
 		printf '#!/bin/sh\necho "bpftrace v%s.1"\n' $v >"$tmp/bpftrace-$v"
@@ -381,14 +381,14 @@ END
 	is "$(said other:nvmf_tgt_state | head -n 1)" " arg0 int arg0 inferred" "another provider is another program"
 	like "$(cat "$tmp/out")" '^    arg2   void \*fn_arg1 ' "what the source calls arg1 and is arg2 has no such name"
 	unlike "$(cat "$tmp/out")" 'void \*arg1' "at no place"
-	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk" spdk:nvmf_tgt_state spdk:nvmf_subsystem_create spdk:event_exec \
+	is "$(clauses_of 0.17 "$tmp/spdk" spdk:nvmf_tgt_state spdk:nvmf_subsystem_create spdk:event_exec \
 		2>&1 | grep printf | sed "s,argv=,arg1=,")" \
 '	printf("%s %s[%d] spdk:nvmf_tgt_state now=%s\n",
 	printf("%s %s[%d] spdk:nvmf_subsystem_create arg0=%ld arg1=\"%s\"\n",
 	printf("%s %s[%d] spdk:event_exec fn=%s fn_arg1=0x%lx fn_arg2=0x%lx\n",' \
 		"what the macro adds is not printed, a number of the program's own is; a function has its name"
 	strip -o "$tmp/spdk.bare" "$tmp/spdk"
-	is "$("$btgen" skeleton --for 0.17 -x "$tmp/spdk.bare" spdk:nvmf_tgt_state 2>&1 | tail -n 6)" \
+	is "$(clauses_of 0.17 "$tmp/spdk.bare" spdk:nvmf_tgt_state 2>&1 | tail -n 6)" \
 		'// nvmf_tgt_state(int arg0, enum nvmf_tgt_state g_tgt_state)
 usdt:__EXE__:spdk:nvmf_tgt_state
 {
@@ -443,7 +443,7 @@ a:wide(uint64_t now)" "an enum is used where its size and sign fit, or the opera
 	}
 	is "$(names "$tmp/enum.bare")" '"OFF""ON""BROKEN"' "its names are those of the list"
 	is "$(names "$tmp/enum")" '"UP""DOWN"' "those of the program go before"
-	like "$("$tmp/list/bin/btgen" skeleton --for 0.17 -x "$tmp/enum.bare" a:at)" 'now=%s.*' "a skeleton prints it by name"
+	like "$("$tmp/list/bin/btgen" run -n --bpftrace /nonexistent -t a:at -x "$tmp/enum.bare")" 'now=%s.*' "-t prints it by name"
 
 	# A probe that has changed with a version of its program.
 	printf 'a:%s\n' 'at(int x, int y)' 'at(int level)' 'at(int x, int y, int z)' 'on(long x, long y)' 'on(long x)' >"$tmp/list/bpf/probes.conf"

@@ -161,6 +161,60 @@ END
 	like "$(cat "$tmp/out")" 'the servers of DEBUGINFOD_URLS \(no answer\)$' "... and that it did not"
 fi
 
+# A library's debug package, compressed: read for what it has, and for nothing else. Broken, it is reported by whoever reads it.
+mkdir "$tmp/package"
+{
+	printf 'struct lonely { int first; long second[3]; };\n'
+	seq 1 300 | sed 's/.*/struct padding_& { int member_&; } padding_&;/'
+	printf 'static inline __attribute__((always_inline)) int halve_it(struct lonely *l) { return l->first / 2; }\n'
+	printf 'int lib_work(struct lonely *l) { return halve_it(l) + 1; }\n'
+} >"$tmp/package/lib.c"
+cat >"$tmp/package/main.c" <<'END'
+#include <unistd.h>
+struct own { int number; } own;
+int lib_work(void *);
+__attribute__((noinline)) int take(struct own *o) { return o->number; }
+int main(void)
+{
+	long room[4] = {8};
+	own.number = lib_work(room);
+	pause();
+	return take(&own);
+}
+END
+# package COMMAND: the library's debug file, with its .debug_info as that command leaves the file info, and $user, the program
+package() {
+	(cd "$tmp/package" && ${CC:-gcc} -g -O1 -fPIC -shared -o liblonely.so lib.c &&
+		${CC:-gcc} -g -O1 -o main main.c -L. -llonely -Wl,-rpath,"$PWD" &&
+		objcopy --only-keep-debug liblonely.so lonely.plain && strip liblonely.so &&
+		objcopy -O binary --only-section=.debug_info --set-section-flags .debug_info=alloc lonely.plain info && eval "$1" &&
+		objcopy --update-section .debug_info=info lonely.plain && objcopy --compress-debug-sections=zlib lonely.plain lonely.debug &&
+		objcopy --add-gnu-debuglink=lonely.debug liblonely.so) || return
+	"$tmp/package/main" &
+	user=$!
+	own $user
+	wait_for grep -q liblonely "/proc/$user/maps"
+}
+own_type='#pragma optional
+uprobe:__EXE__:nowhere_at_all { print(1); }
+#pragma optional off
+uprobe:__EXE__:take { print(((struct own *)arg0)->number); }'
+package true
+whole=$("$btgen" expand -p $user --for 0.17 -e "$own_type" 2>/dev/null | sed "s/$user/PID/g")
+like "$whole" 'struct user_own \*\)arg0' "a script with a type of the program's, beside a debug package"
+like "$("$btgen" expand -p $user --for 0.23 -e 'uprobe:__EXE__:halve_it { print(1); }' 2>&1)" 'liblonely.so:0x[0-9a-f]+ ' \
+	"a function that is only in a library's debug package"
+like "$("$btgen" expand -p $user --for 0.23 -e 'uprobe:__EXE__:take { print(((struct lonely *)arg0)->second[1]); }' 2>&1)" 'second\[3\]' \
+	"a type that is only there"
+kill $user
+package "printf '\\377\\177' | dd of=info bs=1 seek=4 conv=notrunc status=none"
+like "$("$btgen" expand -p $user --for 0.23 -e 'uprobe:__EXE__:take { print(((struct lonely *)arg0)->second[1]); }' 2>&1)" \
+	'debug information is corrupt' "a broken debug package that is needed is reported"
+is "$("$btgen" expand -p $user --for 0.17 -e "$own_type" 2>"$tmp/err" | sed "s/$user/PID/g")" "$whole" \
+	"one that is not needed makes no difference"
+unlike "$(cat "$tmp/err")" corrupt "and is not read"
+kill $user
+
 # A process that sees another file system: its debug files are there, and a link does not lead out of it.
 cat >"$tmp/container.py" <<'END'
 import ctypes, os, sys

@@ -18,7 +18,8 @@ a::b::S s1; S s2; a::Ver ver; a::Hid hid; Out out; Out::Fwd fwd; Box<int> bi; Bo
 int main() { return hid.h + (int)str.size(); }
 END
 i=0
-try() { # COMPILER FLAGS SOURCE
+try() { # COMPILER FLAGS SOURCE NAMES
+	in_third || return
 	i=$((i + 1))
 	# shellcheck disable=SC2086
 	if ! $1 $2 -w -o "$tmp/p$i" "$tmp/$3" 2>/dev/null; then

@@ -62,8 +62,8 @@ done
 gcc -O2 -g -o "$tmp/app" "$tmp/one.c" "$tmp/two.c" || exit 1
 like "$(said both)" 'warning: 5 inlined copies of both\(\) are not seen by this probe: in [a-d, main()]*, [a-d, main()]* and 1 other  \[inlined\]' \
 	"three of those that call it are named"
-like "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:both' 2>&1)" 'warning: 5 inlined copies of both\(\) are not seen: in ' "-t says so, too"
-is "$("$btgen" skeleton --for 0.17 -x "$tmp/app" 'uprobe:only' 2>&1)" "btgen: error: no function matches 'uprobe:only'
+like "$(clauses_of 0.17 "$tmp/app" 'uprobe:both' 2>&1)" 'warning: 5 inlined copies of both\(\) are not seen: in ' "-t says so, too"
+is "$(clauses_of 0.17 "$tmp/app" 'uprobe:only' 2>&1)" "btgen: error: no function matches 'uprobe:only'
 btgen: note: only() is inlined in a() and has no code of its own" "and of one that is only inlined"
 
 printf '#pragma optional\nuprobe:__EXE__:only { @ = count(); }\nuprobe:__EXE__:both { @b = count(); }\n' >"$tmp/optional.bt"
@@ -119,8 +119,8 @@ like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:shoot { pr
 	'warning: retval may be whatever the register holds: .* shoot.isra.0  \[argument\]' "a clone may have no result"
 like "$("$btgen" check --for 0.23 -x "$tmp/app" -e 'uretprobe:__EXE__:shoot.isra.0 { print(retval); }' 2>&1)" \
 	'warning: retval may be whatever the register holds: .* shoot.isra.0  \[argument\]' "nor by its symbol"
-is "$("$btgen" skeleton --for 0.23 -x "$tmp/app" uretprobe:shoot | grep -c 'retval=')" 0 "-t does not print it"
-is "$("$btgen" skeleton --for 0.23 -x "$tmp/app" uretprobe:whole | grep -c 'retval=')" 2 "other results it prints"
+is "$(clauses_of 0.23 "$tmp/app" uretprobe:shoot | grep -c 'retval=')" 0 "-t does not print it"
+is "$(clauses_of 0.23 "$tmp/app" uretprobe:whole | grep -c 'retval=')" 2 "other results it prints"
 like "$("$btgen" run -n -x "$tmp/app" --calls shoot 2>&1)" '"uretprobe:shoot.isra.0"' "--calls has the name of the function for its return, too"
 # Inside of a function bpftrace reads the parameters from where they were when it began.
 inside=$(printf '0x%x' $((0x$(nm "$tmp/app" | sed -n 's/ T whole$//p') + 4)))

@@ -29,6 +29,7 @@ build() { # COMPILER FLAGS -> $tmp/p; compiled and linked in $tmp, where .dwo fi
 for compiler in g++ clang++; do
 	for flags in -gdwarf-4 -gdwarf-5 "-gdwarf-4 -gsplit-dwarf" "-gdwarf-5 -gsplit-dwarf" "-gdwarf-4 -fdebug-types-section" \
 		"-gdwarf-5 -fdebug-types-section" "-g -gz" "-g -O2 -flto"; do
+		in_third || continue
 		if command -v $compiler >/dev/null && build $compiler "$flags"; then
 			compare "C++, $compiler $flags" "$tmp/p" 380
 		else

@@ -32,6 +32,7 @@ for spec in "-.note.stapsdt $G" "+.note.stapsdt 0x3ffff000" "-.note.btgen $G" "+
 	"+.debug_str $G10" "+.debug_line_str $G10" "+.debug_info $G10" "+.debug_abbrev $G10" "+.debug_line $G10" "+.debug_aranges $G10" \
 	"-.debug_str 0x3ff00000" "-.debug_line 0x3ff00000" \
 		"-.debug_info 0x3ff00000 -.debug_str 0x3ff00000 -.debug_abbrev 0x3ff00000 -.debug_line_str 0x3ff00000"; do
+	in_third || continue
 	# shellcheck disable=SC2086
 	huge $spec || exit 1
 	cheap "$spec: probes" probes -v -x "$tmp/huge"

@@ -13,7 +13,7 @@ done
 for k in 50 200; do python3 "$here/make_notes.py" "$tmp/expressions.$k" expressions $k || exit 1; done
 printf "%s\n" 'usdt:__EXE__:p:n* { print(arg0); }' >"$tmp/all.bt"
 
-linear "a skeleton of $n probes" 0 $m "$btgen" skeleton -x "$tmp/names.{}" '*'
+linear "-t of $n probes" 0 $m "$btgen" run -n --bpftrace /nonexistent -t '*' -x "$tmp/names.{}"
 linear "a clause for all of them" 0 $m "$btgen" expand --for 0.27 -x "$tmp/names.{}" -e 'usdt:__EXE__:p:n* { print(arg0); }'
 linear "$n sites of one probe" 0 $m "$btgen" probes -v -x "$tmp/one.{}"
 linear "$n probes at one address, with names for their arguments" 0 $m "$btgen" probes -v -x "$tmp/place.{}"

@@ -243,7 +243,7 @@ is "$out$err" "app:run(int32_t argc, char *argv)btgen: note: -v also reads debug
 	"a short list reads no debug file and says so when there is one"
 run -v -x "$tmp/split"
 like "$out" '^app:run\(int argc, char \*argv\)$' "-v does"
-is "$("$top/scripts/bpftrace.sh" -l "$tmp/split" 2>/dev/null)" "app:run(int32_t argc, char *argv)" "bpftrace.sh -l is the short list"
+is "$("$top/scripts/bpftrace.sh" -l "$tmp/split" 2>/dev/null)" "usdt:app:run(int32_t argc, char *argv)" "bpftrace.sh -l is the short list, with the kind of each probe"
 is "$("$top/scripts/bpftrace.sh" -lv "$tmp/split" run)" "$("$btgen" probes -v -x "$tmp/split")" "with -v the long one"
 is "$("$top/scripts/bpftrace.sh" -l --json "$tmp/split")" "$("$btgen" probes --json -x "$tmp/split")" "with --json that for programs"
 is "$("$top/scripts/bpftrace.sh" --json "$tmp/split" 2>&1 | head -n 1)" "bpftrace.sh: --json needs -l: for a trace as JSON use -f json" \

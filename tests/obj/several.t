@@ -131,6 +131,7 @@ text='usdt:__EXE__:one { print((RED, sizeof(struct odd))); } usdt:__EXE__:two { 
 for compiler in gcc clang; do
 	for flags in -gdwarf-3 -gdwarf-4 -gdwarf-5 "-gdwarf-4 -gsplit-dwarf" "-gdwarf-5 -gsplit-dwarf" "-g -fdebug-types-section" \
 		"-gdwarf-4 -gsplit-dwarf -fdebug-types-section" "-gdwarf-5 -gsplit-dwarf -fdebug-types-section" "-g -gz" "-g -flto -O2"; do
+		in_third || continue
 		claim="stored as $compiler $flags does it, each clause has its own"
 		if ! command -v $compiler >/dev/null || ! build $compiler "-O1 $flags" 2>/dev/null; then
 			skip "$claim" "cannot be built"
@@ -249,6 +250,7 @@ int f(a *p, struct a *q, anon *r, struct anon *s, en e, enum en e2, ptr t, struc
 int main(void) { return f(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); }
 END
 for flags in -g -gdwarf-4 "-g -fdebug-types-section" "-g -gsplit-dwarf"; do
+	in_third || continue
 	# shellcheck disable=SC2086
 	(cd "$tmp" && gcc $flags -w -I "$top/include/btgen" -c -o alias.o alias.c && gcc -o p alias.o) || exit 1
 	text='usdt:__EXE__:f { print(('
@@ -453,6 +455,7 @@ END
 build_inner() { (cd "$tmp" && "$@" -g -O2 -no-pie -fno-pie -w -I "$top/include/btgen" -o p inner.c); }
 if [ "$(gcc -dumpversion | cut -d. -f1)" -le 12 ]; then # newer ones, and clang, put the types of inner blocks elsewhere
 for flags in -O0 -O1 -O2 "-O2 -flto" "-O2 -gz" "-O1 -gdwarf-4" "-O1 -fdebug-types-section" "-O1 -gsplit-dwarf"; do
+	in_third || continue
 	# shellcheck disable=SC2086
 	(cd "$tmp" && gcc -g $flags -no-pie -fno-pie -w -I "$top/include/btgen" -c -o inner.o inner.c &&
 		gcc $flags -no-pie -o p inner.o) || exit 1

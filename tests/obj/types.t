@@ -35,10 +35,10 @@ build() { # COMPILER FLAGS SOURCE -> $tmp/p; compiled and linked in $tmp, where 
 
 for flags in -gdwarf-2 -gdwarf-3 -gdwarf-4 -gdwarf-5 "-gdwarf-5 -gsplit-dwarf" "-gdwarf-4 -gsplit-dwarf" \
 	"-g -fdebug-types-section" "-g -gz" "-g -O2 -flto" "-g -gdwarf64"; do
-	build gcc "$flags" t.c && compare "C, gcc $flags" "$tmp/p" 8
+	in_third && build gcc "$flags" t.c && compare "C, gcc $flags" "$tmp/p" 8
 done
 for flags in -gdwarf-4 -gdwarf-5 "-g -gsplit-dwarf" "-g -fdebug-types-section" "-g -gz"; do
-	build clang "$flags" t.c && compare "C, clang $flags" "$tmp/p" 8
+	in_third && build clang "$flags" t.c && compare "C, clang $flags" "$tmp/p" 8
 done
 libc=$(ldconfig -p | sed -n 's/.*libc\.so\.6.*=> //p' | head -n 1)
 

@@ -64,8 +64,6 @@ class Program:
                 word = rng.choice(NAMES + params + ["1", "x"])
             elif dice < 0.80:
                 word = self.call(2).replace("\n", " ")
-            elif dice < 0.83 and variable:
-                word = "__VA_OPT__(%s)" % " ".join(rng.choice(params + ["x", ",", "1"]) for _ in range(rng.randint(0, 3)))
             elif dice < 0.86 and variable:
                 word = ", ##" + params[-1]
             elif dice < 0.88:

@@ -29,8 +29,6 @@ is "$(pp -e '#include <linux/sched.h>
 #include "net/sock.h"' "one that we do not find is left as it is"
 like "$(pp -e '#include "odd \"name/z.h"' -I'odd "name' -e '#include <z.h>')" \
 	'error: the path cannot be written into a program' "a path with a quote is refused"
-is "$(pp -e '#define X <linux/fs.h>
-#include X')" '#include <linux/fs.h>' "the name of a header may come from a macro"
 
 mkfifo pipe
 { echo '#pragma once' && echo piped; } >pipe &

@@ -45,13 +45,11 @@ static void take(struct calltree *t, const char *what, int pid, int64_t us, int6
 	int64_t numbers[FIELDS] = {frame + (is_return ? POPPED : 0),
 				   what[1] == '<' ? TRAMPOLINE : CALLER};
 	struct record r = {.shape = &shapes.list.v[shape],
-			   .ns = us * 1000,
-			   .pid = pid,
-			   .tid = 7,
+			   .head = {.ns = us * 1000, .pid = pid, .tid = 7},
 			   .comm = STR("app"),
 			   .probe = shapes.list.v[shape].probe,
 			   .numbers = numbers};
-	calltree_take(t, &r);
+	calltree_add(t, &r);
 }
 
 /** What was printed, without the thread's column. */

@@ -44,8 +44,8 @@ static void add_record(void *ctx, const struct record *r)
 	shape_count(&headless, r->shape, &n_numbers, &n_texts);
 	strbuf_addf(ctx, "[%zu", (size_t)(r->shape - shapes.list.v));
 	if (shapes.has_head)
-		strbuf_addf(ctx, " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, r->ns, r->cpu,
-			    r->pid, r->tid);
+		strbuf_addf(ctx, " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, r->head.ns,
+			    r->head.cpu, r->head.pid, r->head.tid);
 	for (size_t i = 0; i < n_numbers; i++)
 		strbuf_addf(ctx, " %" PRId64, r->numbers[i]);
 	if (shapes.has_head)
@@ -89,7 +89,7 @@ static struct str decode_in(struct arena *a, struct str bytes, size_t step, bool
 		char *piece = malloc(step);
 		struct str s = str_slice(bytes, i, step);
 		memcpy(piece, s.p, s.n);
-		decode_take(&d, (struct str){piece, s.n});
+		decode_add(&d, (struct str){piece, s.n});
 		free(piece);
 		most_pending = d.pending.n > most_pending ? d.pending.n : most_pending;
 		if (idle)
@@ -292,18 +292,18 @@ static void test_counts(struct arena *a)
 	struct decoder d;
 	struct strbuf out = {0};
 	decode_init(&d, &shapes, &handler, &out);
-	decode_take(&d, fill(a, "x\nhello #[0"));
+	decode_add(&d, fill(a, "x\nhello #[0"));
 	decode_idle(&d);
 	is_str(strbuf_str(&out), fill(a, "x\nhello #[0"), "what waits for its end comes when idle");
-	decode_take(&d, fill(a, "#[1"));
+	decode_add(&d, fill(a, "#[1"));
 	decode_idle(&d);
 	is_str(strbuf_str(&out), fill(a, "x\nhello #[0#[1"), "and so does what belongs to it");
-	decode_take(&d, fill(a, "\n#[0"));
+	decode_add(&d, fill(a, "\n#[0"));
 	decode_idle(&d);
 	is_str(strbuf_str(&out), fill(a, "x\nhello #[0#[1\n"), "but a line of counts does not");
-	decode_take(&d, fill(a, "]: 1\n%1,"));
+	decode_add(&d, fill(a, "]: 1\n%1,"));
 	decode_idle(&d);
-	decode_take(&d, fill(a, "3>\n"));
+	decode_add(&d, fill(a, "3>\n"));
 	is_str(strbuf_str(&out), fill(a, "x\nhello #[0#[1\n[1 3]"), "nor does half a record");
 	decode_fini(&d);
 	strbuf_fini(&out);
@@ -499,7 +499,7 @@ static size_t round_trips(uint64_t seed, size_t n_shapes, size_t n)
 	for (struct str s = strbuf_str(&out); s.n;) {
 		struct str piece = str_slice(s, 0, 1 + random_to(1 + random_to(5000)));
 		s = str_from_offset(s, piece.n);
-		decode_take(&d, piece);
+		decode_add(&d, piece);
 		if (random_to(3) == 0)
 			decode_idle(&d);
 	}

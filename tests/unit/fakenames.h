@@ -38,12 +38,23 @@ enum codename_text codename_find_text(struct codename *c, uint64_t addr, size_t 
 				: CODENAME_NOTHING;
 }
 
-/** Of the process 42 only. */
-bool filetext_find(struct filetext *t, int64_t pid, int64_t ns, uint64_t addr, size_t most,
-		   enum codename_text *found, struct strbuf *ret)
+bool codename_misses_caller(struct codename *c, uint64_t addr)
 {
+	(void)c;
+	return addr == 77;
+}
+
+void codename_add_frame(struct codename *c, uint64_t addr, struct strbuf *out)
+{
+	(void)c;
+	strbuf_addf(out, "caller+%u", (unsigned)(addr % 16));
+}
+
+/** Of the process 42 only. */
+struct codename *filetext_names(struct filetext *t, int64_t pid, int64_t ns)
+{
+	static struct codename names;
 	(void)t;
 	(void)ns;
-	*found = codename_find_text(NULL, addr, most, ret);
-	return pid == 42;
+	return pid == 42 ? &names : NULL;
 }

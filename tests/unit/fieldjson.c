@@ -331,11 +331,11 @@ static void print_random(struct arena *a, size_t n)
 		putchar('\n');
 		struct str start = str_printf(a, "%s%zu,%" PRId64 ",3,7,8", shapes.start, i, ns);
 		struct str head = str_printf(a, ";42;" STR_FMT "<42>", STR_ARG(comm));
-		writer_take(w, start, &out);
-		writer_take(w, strbuf_str(&sent.numbers), &out);
-		writer_take(w, head, &out);
-		writer_take(w, strbuf_str(&sent.texts), &out);
-		writer_take(w, STR(">\n"), &out);
+		writer_add(w, start, &out);
+		writer_add(w, strbuf_str(&sent.numbers), &out);
+		writer_add(w, head, &out);
+		writer_add(w, strbuf_str(&sent.texts), &out);
+		writer_add(w, STR(">\n"), &out);
 		printf(STR_FMT, STR_ARG(strbuf_str(&out)));
 		strbuf_clear(&out);
 		strbuf_fini(&sent.numbers);

@@ -71,7 +71,7 @@ static void check_stream(size_t n, int64_t round)
 		strbuf_clear(&line);
 		add_event(&line, &events[i]);
 		order_set_clock(o, events[i].now);
-		order_take(o, events[i].ns, strbuf_str(&line), &got);
+		order_add(o, events[i].ns, strbuf_str(&line), &got);
 	}
 	before_end = got.n;
 	order_flush(o, INT64_MAX, &got);
@@ -102,7 +102,7 @@ static void check_disorder(size_t n)
 		strbuf_clear(&line);
 		add_event(&line, &events[i]);
 		order_set_clock(o, events[i].now);
-		order_take(o, events[i].ns, strbuf_str(&line), &got);
+		order_add(o, events[i].ns, strbuf_str(&line), &got);
 	}
 	order_flush(o, INT64_MAX, &got);
 	qsort(events, n, sizeof(*events), compare);
@@ -126,7 +126,7 @@ static void check_reverse(size_t n)
 	for (size_t i = 0; i < n; i++) {
 		int64_t ns = (int64_t)(n - i);
 		n_late += order_is_late(o, ns);
-		order_take(o, ns, STR("x\n"), &out);
+		order_add(o, ns, STR("x\n"), &out);
 	}
 	order_flush(o, INT64_MAX, &out);
 	is_num((long long)out.n, (long long)(2 * n), "of lines in reverse none is dropped");
@@ -155,7 +155,7 @@ static void check_long_turns(size_t n)
 			add_event(&line, &events[taken]);
 			order_set_clock(o, (int64_t)taken++ * ORDER_NS / 100);
 			order_set_cpu(o, cpu);
-			order_take(o, events[taken - 1].ns, strbuf_str(&line), &got);
+			order_add(o, events[taken - 1].ns, strbuf_str(&line), &got);
 		}
 	}
 	before_end = got.n;
@@ -177,7 +177,7 @@ static void check_long_turns(size_t n)
 /** Takes a line of @ns that says so, and what comes out is appended to @out. */
 static void take(struct order *o, int64_t ns, const char *line, struct strbuf *out)
 {
-	order_take(o, ns, str_from(line), out);
+	order_add(o, ns, str_from(line), out);
 }
 
 static void check_window(void)
@@ -240,7 +240,7 @@ static void check_bytes(void)
 		int64_t ns = i < n_in ? (int64_t)(i ^ 1) + 1 : 0; // each two are swapped
 		if (i < n_in) {
 			memcpy(line, &ns, sizeof(ns));
-			order_take(o, ns, (struct str){line, sizeof(line)}, &out);
+			order_add(o, ns, (struct str){line, sizeof(line)}, &out);
 		} else {
 			order_flush(o, INT64_MAX, &out);
 		}

@@ -28,7 +28,7 @@ static const char *in(const char *name)
 static struct str contents(const char *path)
 {
 	static char text[64];
-	return file_start(NULL, path, text, sizeof(text));
+	return file_start(path, text, sizeof(text));
 }
 
 /** Changes what d/out is, again and again: as who owns d, where the kernel does not protect hard links. */

@@ -21,7 +21,7 @@ static void take(struct percentile *p, const char *lines)
 	for (struct str s = str_from(lines); s.n;) {
 		struct str line = str_slice(s, 0, str_find(s, '\n'));
 		s = str_from_offset(s, line.n + 1);
-		if (!percentile_take(p, line))
+		if (!percentile_add(p, line))
 			ok(false, "it takes " STR_FMT, STR_ARG(line));
 	}
 }
@@ -98,7 +98,7 @@ static void test_others(void)
 	};
 	struct percentile p = {0};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		ok(!percentile_take(&p, str_from(lines[i])), "'%s' is none", lines[i]);
+		ok(!percentile_add(&p, str_from(lines[i])), "'%s' is none", lines[i]);
 	ok(!percentile_has(&p), "none was taken");
 	percentile_fini(&p);
 }
@@ -140,7 +140,7 @@ static void test_ranks(void)
 			strbuf_clear(&line);
 			strbuf_addf(&line, "@us_buckets[%" PRIu64 ", %" PRIu64 "]: 1", b.low,
 				    b.high);
-			wrong += !percentile_take(&p, strbuf_str(&line));
+			wrong += !percentile_add(&p, strbuf_str(&line));
 		}
 		qsort(values, n, sizeof(*values), compare);
 		percentile_text(&p, &out);

@@ -145,6 +145,33 @@ static void test_places(void)
 	program_fini(&p);
 }
 
+/** An excerpt has fewer lines than most, or none. */
+static void test_excerpts(void)
+{
+	struct sample s;
+	struct pp pp;
+	struct program p;
+	start(&s, true);
+	make_program(&pp, &s.d, &p, "BEGIN {\n\t$y;\n}\n");
+	s.r.messages.map = &p.map;
+	s.r.messages.program = strbuf_str(&p.text);
+	relay_stderr(&s.r, STR("/proc/self/fd/3:2:2-4: ERROR: first\n"
+			       "ERROR: second\n"
+			       "/proc/self/fd/3:2:2-4: WARNING: \n"
+			       "ERROR: third\n"
+			       "/proc/self/fd/3:1:1-6: ERROR: \n"
+			       "BEGIN {\n~~~~~\n"
+			       "something else\n"));
+	finish(&s);
+	is_str((struct str){said, said_n},
+	       STR("t.bt:2:2: error: bpftrace: first\n    \t$y;\n    \t^~\n"
+		   "ERROR: second\nERROR: third\n"
+		   "t.bt:1:1: error: bpftrace: \n    BEGIN {\n    ^~~~~\n"
+		   "something else\n"),
+	       "errors are reported, where they follow each other without an excerpt, too");
+	program_fini(&p);
+}
+
 /** bpftrace 0.27 tries to make sense of definitions several times, and complains each time. */
 static void test_attempts(void)
 {
@@ -212,6 +239,9 @@ static void test_idle_warnings(void)
 			       "/pid/\n~~~~~\n"
 			       "/proc/self/fd/3:5:2-16: WARNING: Return value discarded.\n"
 			       "    delete(@a[pid]);\n    ~~~~~~~~~~~~~~\n"
+			       "/proc/self/fd/3:4:12-13: WARNING: Unnecessary cast: expression is "
+			       "already of type uint64\n"
+			       "    @a[pid] = 1;\n              ~\n"
 			       "/proc/self/fd/3:4:2-9: WARNING: something else\n"
 			       "    @a[pid] = 1;\n    ~~~~~~~\n"
 			       "/proc/self/fd/3:2:1-6: WARNING: expanded from\n"
@@ -219,8 +249,7 @@ static void test_idle_warnings(void)
 	finish(&s);
 	is_str((struct str){said, said_n},
 	       STR("t.bt:4:2: warning: bpftrace: something else\n"
-		   "    \t@a[pid] = 1;\n    \t^~~~~~~\n"
-		   "t.bt:2:1: note: expanded from here\n    /pid/\n    ^~~~~\n"),
+		   "    \t@a[pid] = 1;\n    \t^~~~~~~\n"),
 	       "warnings of 0.27 that leave nothing to do are not told, others are");
 	program_fini(&p);
 }
@@ -270,19 +299,18 @@ static void test_warnings_in_data(void)
 	s.r.messages.is_running = true;
 	bool are_taken = true;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		are_taken &= messages_take_data(&s.r.messages, str_from(lines[i]));
+		are_taken &= messages_add_data(&s.r.messages, str_from(lines[i]));
 	ok(are_taken, "a warning among the data is no data, nor are the lines behind it");
-	ok(!messages_take_data(&s.r.messages, STR("@b[5]: 1")) &&
-	       !messages_take_data(&s.r.messages, STR("/proc/self/fd/4:4:2-9: WARNING: no")),
+	ok(!messages_add_data(&s.r.messages, STR("@b[5]: 1")) &&
+	       !messages_add_data(&s.r.messages, STR("/proc/self/fd/4:4:2-9: WARNING: no")),
 	   "what follows is data, and so is what speaks of another file");
-	ok(messages_take_data(&s.r.messages, STR("/proc/self/fd/3:3-4: WARNING: File exists")) &&
-	       messages_take_data(&s.r.messages,
-				  STR("Additional Info - helper: f, retcode: -17")) &&
-	       !messages_take_data(&s.r.messages, STR("@b[5]: 1")),
+	ok(messages_add_data(&s.r.messages, STR("/proc/self/fd/3:3-4: WARNING: File exists")) &&
+	       messages_add_data(&s.r.messages, STR("Additional Info - helper: f, retcode: -17")) &&
+	       !messages_add_data(&s.r.messages, STR("@b[5]: 1")),
 	   "a place over several lines has none of them");
-	ok(messages_take_data(&s.r.messages, STR("/proc/self/fd/3:3-4: WARNING: File exists")) &&
-	       !messages_take_data(&s.r.messages, STR("@b[5]: 1")) &&
-	       !messages_take_data(&s.r.messages, STR("Additional Info - helper: f")),
+	ok(messages_add_data(&s.r.messages, STR("/proc/self/fd/3:3-4: WARNING: File exists")) &&
+	       !messages_add_data(&s.r.messages, STR("@b[5]: 1")) &&
+	       !messages_add_data(&s.r.messages, STR("Additional Info - helper: f")),
 	   "what looks otherwise ends it");
 	messages_end(&s.r.messages);
 	finish(&s);
@@ -374,27 +402,31 @@ static void test_attach_points(void)
 		   "    usdt:\"/a b/lib.so\":lib:f /pid == 1/ { }\n    ^~~~~~~~~~~~~~~~~~~~~~~~\n",
 		   "a probe that bpftrace lost a descriptor of");
 	check_said(program, "ERROR: Error loading program: interval:s:1 (try -v)\n",
-		   "t.bt:12:1: error: bpftrace: Error loading program: interval:s:1\n"
+		   "t.bt:12:1: error: bpftrace: Error loading program: interval:s:1 (try -v)\n"
 		   "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
 		   "0.17: a program that the kernel refuses");
 	check_said(
 	    program,
 	    "ERROR: Error loading BPF program for interval_s_1_loc0_4. Use -v for full "
 	    "kernel error log.\n",
-	    "t.bt:12:1: error: bpftrace: Error loading BPF program for interval_s_1_loc0_4.\n"
+	    "t.bt:12:1: error: bpftrace: Error loading BPF program for interval_s_1_loc0_4. Use -v "
+	    "for full kernel error log.\n"
 	    "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
 	    "0.23: of a USDT probe with the number of the site");
-	check_said(program,
-		   "ERROR: Error loading BPF program for interval_s_1_4. Use -v for full kernel "
-		   "error log.\nERROR: Loading BPF object(s) failed.\n",
-		   "t.bt:12:1: error: bpftrace: Error loading BPF program for interval_s_1_4.\n"
-		   "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
-		   "0.23: the same, by the name of the function");
+	check_said(
+	    program,
+	    "ERROR: Error loading BPF program for interval_s_1_4. Use -v for full kernel "
+	    "error log.\nERROR: Loading BPF object(s) failed.\n",
+	    "t.bt:12:1: error: bpftrace: Error loading BPF program for interval_s_1_4. Use -v "
+	    "for full kernel error log.\n"
+	    "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
+	    "0.23: the same, by the name of the function");
 	check_said(program,
 		   "error: <unknown>:0:0: in function interval:s:1 i64 (i8*): Looks like the BPF "
 		   "stack limit of 512 bytes is exceeded.\n\n\n",
-		   "t.bt:12:1: error: bpftrace: Looks like the BPF stack limit of 512 bytes is "
-		   "exceeded.\n    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
+		   "t.bt:12:1: error: bpftrace: in function interval:s:1 i64 (i8*): Looks like the "
+		   "BPF stack limit of 512 bytes is exceeded.\n    interval:s:1 { printf(\"%d\",\n "
+		   "   ^~~~~~~~~~~~\n",
 		   "LLVM's errors, too");
 	check_said(program, "ERROR: Unable to attach probe: uprobe:/bin/sh:1\n",
 		   "ERROR: Unable to attach probe: uprobe:/bin/sh:1\n",
@@ -486,6 +518,7 @@ int main(void)
 	test_data();
 	test_held();
 	test_places();
+	test_excerpts();
 	test_attempts();
 	test_idle_warnings();
 	test_repeated();

@@ -53,8 +53,8 @@ static void is_read_by(unsigned machine, const char *text, const char *want)
 	char got[16] = "";
 	sdtarg_parse(&arena, machine, str_from(text), &args, &n);
 	for (size_t i = 0; i < n && i < sizeof(got) - 1; i++)
-		got[i] = args[i].is_beyond_bcc ? (args[i].is_beyond_libbpf ? '-' : 'l')
-					       : (args[i].is_beyond_libbpf ? 'b' : '2');
+		got[i] = args[i].bcc_misreads ? (args[i].is_beyond_libbpf ? '-' : 'l')
+					      : (args[i].is_beyond_libbpf ? 'b' : '2');
 	is_str(str_from(got), str_from(want), text);
 }
 

@@ -13,10 +13,10 @@ static struct diag diag;
 static unsigned limit(const char *text)
 {
 	struct pp pp;
-	struct bind_given given = {.version = 21, .is_own = true};
+	struct bind_given given = {.version = 21, .is_generated = true};
 	struct bind_made made = {0};
-	struct bind_memory memory = {0};
-	struct bind b = {&arena, &diag, &given, .made = &made, .memory = &memory};
+	struct bind_cache cache = {0};
+	struct bind b = {&arena, &diag, &given, .made = &made, .cache = &cache};
 	pp_init(&pp, &arena, &diag);
 	if (!pp_file(&pp, src_from_text(&arena, STR("t.bt"), str_from(text))) ||
 	    !template_bind(&b, &pp))

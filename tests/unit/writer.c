@@ -120,7 +120,7 @@ static struct str write_all(size_t step)
 	for (size_t i = 0; i < run.shapes.list.n; i++)
 		run.shapes.list.v[i].n_events = 0;
 	for (size_t i = 0; i < run.in.n; i += step)
-		writer_take(w, str_slice(strbuf_str(&run.in), i, step), &run.out);
+		writer_add(w, str_slice(strbuf_str(&run.in), i, step), &run.out);
 	writer_end(w, &run.out);
 	run.n_late = writer_result(w).n_late;
 	run.reported_lost = writer_result(w).reported_lost;
@@ -164,12 +164,12 @@ static void check_bare(void)
 
 	struct writer *w = writer_new(&run.config, &run.shapes);
 	strbuf_clear(&run.out);
-	writer_take(w, STR("what a "), &run.out);
+	writer_add(w, STR("what a "), &run.out);
 	ok(writer_is_holding(w) && !run.out.n, "the beginning of a line is held");
 	writer_idle(w, &run.out);
 	is_str(strbuf_str(&run.out), STR("what a "), "until there is nothing more for now");
 	ok(!writer_is_holding(w), "then it is not");
-	writer_take(w, STR("line\n"), &run.out);
+	writer_add(w, STR("line\n"), &run.out);
 	is_str(strbuf_str(&run.out), STR("what a line\n"), "and its end goes on where it began");
 	writer_free(w);
 }
@@ -414,10 +414,10 @@ static struct str write_idling(size_t n)
 {
 	struct writer *w = writer_new(&run.config, &run.shapes);
 	strbuf_clear(&run.out);
-	writer_take(w, str_slice(strbuf_str(&run.in), 0, n), &run.out);
+	writer_add(w, str_slice(strbuf_str(&run.in), 0, n), &run.out);
 	ok(!run.out.n && writer_is_holding(w), "what an earlier line may precede is held");
 	writer_idle(w, &run.out);
-	writer_take(w, str_from_offset(strbuf_str(&run.in), n), &run.out);
+	writer_add(w, str_from_offset(strbuf_str(&run.in), n), &run.out);
 	writer_end(w, &run.out);
 	ok(!writer_is_holding(w), "at the end nothing is");
 	run.n_late = writer_result(w).n_late;
@@ -533,7 +533,7 @@ static void check_waiting_maps(void)
 	begin(json);
 	struct writer *w = writer_new(&run.config, &run.shapes);
 	strbuf_clear(&run.out);
-	writer_take(w, STR("@m[1]: 2\n@m[2]: 3\n"), &run.out);
+	writer_add(w, STR("@m[1]: 2\n@m[2]: 3\n"), &run.out);
 	ok(writer_is_holding(w) && !run.out.n, "a map may have more entries");
 	writer_idle(w, &run.out);
 	is_str(strbuf_str(&run.out),

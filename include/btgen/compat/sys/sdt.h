@@ -93,6 +93,7 @@
 
 /* Names are what the original takes, which is any text. */
 #define USDT__SEMA_STAP_CHECK(sema, provider, name)
+#define USDT__SEMA_STAP_TYPE(provider, name) usdt_type
 
 /* The asm of the first line says that the program uses the semaphore: link-time optimisation reads no note. */
 #ifdef _SDT_HAS_SEMAPHORES

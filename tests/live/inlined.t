@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# vars.NAME on lines whose code is inlined: the variable that the text around the line means, as the program itself logs it.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+if [ "$version" -lt 20 ]; then
+	skip "inlined" "this bpftrace attaches only to entries"
+	done_testing
+	exit
+fi
+
+cat >"$tmp/scale.h" <<'END'
+static inline int scale(int v, int k)
+{
+	int n = v * k;
+	if (n > 20)
+		n -= v;
+	return n;
+}
+END
+cat >"$tmp/serve.c" <<'END'
+#include <stdio.h>
+#include "scale.h"
+struct req { int id, len; };
+__attribute__((noinline)) int serve(struct req *r, int k);
+int serve(struct req *r, int k)
+{
+	int v = r->id * 1000;
+	int s = scale(r->len, k);
+	return v + s;
+}
+int main(void)
+{
+	struct req r;
+	int total = 0;
+	for (int i = 0; i < 4; i++) {
+		r.id = i;
+		r.len = 24 + i;
+		total += serve(&r, i + 1);
+		fprintf(stderr, "serve v=%d id=%d k=%d\nscale v=%d k=%d len=%d\n", i * 1000, i, i + 1, 24 + i, i + 1, 24 + i);
+	}
+	return total == 0;
+}
+END
+cat >"$tmp/serve.bt" <<'END'
+uprobe:__EXE__@serve.c:8 { printf("serve v=%d id=%d k=%d\n", vars.v, vars.r->id, vars.k); }
+uprobe:__EXE__@scale.h:3 { printf("scale v=%d k=%d len=%d\n", vars.v, vars.k, vars.r->len); }
+END
+
+compare() { # BUILD...: of the two functions in one line each has its own variables, and the inner one those around it
+	"$@" -g -o "$tmp/serve" "$tmp/serve.c" || { ok "$*: compiles" false; return; }
+	"$live_sh" -q -c "$tmp/serve" -o "$tmp/trace" "$tmp/serve.bt" 2>"$tmp/messages"
+	is "$(grep -E '^(serve|scale)' "$tmp/trace" | sort)" "$("$tmp/serve" 2>&1 | sort)" "$*: a line's variables are those of its function"
+}
+compare gcc -O2
+if command -v clang >/dev/null; then compare clang -O2; fi
+
+# --- a parameter that is stored some instructions later: gdb shows what was in its place before
+cat >"$tmp/late.c" <<'END'
+struct str { char *p; unsigned long n; };
+__attribute__((noinline)) void use(struct str *s);
+void use(struct str *s) { __asm__ volatile("" : : "r"(s) : "memory"); }
+__attribute__((noinline)) unsigned long late(struct str s, unsigned long k);
+unsigned long late(struct str s, unsigned long k)
+{
+	unsigned long sum = k * 3;
+	use(&s);
+	sum += s.n;
+	return sum;
+}
+int main(void) { return late((struct str){(char *)501, 3}, 7) == 0; }
+END
+if command -v clang >/dev/null; then
+	clang -Os -g -o "$tmp/late" "$tmp/late.c"
+	echo 'uprobe:__EXE__@late.c:7 { printf("%d\n", vars.s.n); }' >"$tmp/late.bt"
+	echo 'uprobe:__EXE__@late.c:9 { printf("%d %d\n", vars.s.n, (uint64)vars.s.p); }' >"$tmp/stored.bt"
+	like "$("$btgen" check -x "$tmp/late" "$tmp/late.bt" 2>&1)" 'cannot read variable s at .*: the function has not stored it yet' \
+		"what the function has not stored is refused"
+	"$live_sh" -q -c "$tmp/late" -o "$tmp/trace" "$tmp/stored.bt" 2>"$tmp/messages"
+	is "$(grep . "$tmp/trace")" "3 501" "and is there after its first call"
+fi
+
+# --- a hint is a place of the same file that can be pasted
+if command -v g++ >/dev/null; then
+	cat >"$tmp/box.cc" <<'END'
+namespace acme {
+struct box { int n; int grow(int by); };
+}
+__attribute__((noinline)) void use(int *p);
+void use(int *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
+__attribute__((noinline)) int acme::box::grow(int by)
+{
+	n += by;
+	int left = n * 3;
+	use(&left);
+	return left + by;
+}
+static int twice(int once)
+{
+	auto both = [&](int k) {
+		return once + k;
+	};
+	return both(once);
+}
+int main() { twice(15); acme::box b = {7}; return b.grow(4) != 37; }
+END
+	g++ -O0 -g -o "$tmp/box" "$tmp/box.cc"
+	echo 'uprobe:__EXE__@box.cc:8 { print(vars.left); }' >"$tmp/box.bt"
+	near=$("$btgen" check -x "$tmp/box" "$tmp/box.bt" 2>&1 | grep -oE "_Z[0-9a-zA-Z_]+[+]0x[0-9a-f]+" | head -n 1)
+	"$live_sh" -q -c "$tmp/box" -o "$tmp/trace" -e "uprobe:__EXE__:$near { printf(\"%d\", vars.left); }" 2>"$tmp/messages"
+	is "$(grep . "$tmp/trace")" 33 "the nearest place, of C++, can be pasted: $near"
+	"$live_sh" -q -c "$tmp/box" -o "$tmp/trace" -e 'uprobe:__EXE__@box.cc:16 { printf("%d", *vars.once); }' 2>"$tmp/messages"
+	is "$(grep . "$tmp/trace")" 15 "what a lambda has captured"
+fi
+# --- two copies that begin at one instruction: the name means its own variable
+cat >"$tmp/nest.c" <<'END'
+volatile int sink, other;
+static inline __attribute__((always_inline)) void inner(int n) { sink = n; other = n; }
+static inline __attribute__((always_inline)) int outer(int n, int m) { inner(m); sink = n; return n + m; }
+__attribute__((noinline)) int work(int k, int l) { int r = outer(k, l); sink = r; return r + l; }
+int main(void) { sink = work(5, 105); }
+END
+gcc -O2 -g -o "$tmp/nest" "$tmp/nest.c"
+for f in "outer 5" "inner 105"; do
+	"$live_sh" -q -c "$tmp/nest" -o "$tmp/trace" -e "uprobe:__EXE__:${f% *} { printf(\"%d\", vars.n); }" 2>"$tmp/messages"
+	is "$(grep . "$tmp/trace")" "${f#* }" "a copy in a copy of C: vars.n of ${f% *}()"
+done
+done_testing

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Whole scripts print what C makes of the same statements: clauses that share maps, loops, macros (tests/fuzz/scripts.py).
+# shellcheck source=tests/lib.sh disable=SC2154
+. "$(dirname "$0")/../lib.sh"
+need_tracing
+# Two known ones, in CI, too (OTHERS=1); in a whole check-matrix, where each bpftrace is named, others each time.
+seed=401
+if [ -n "${BTGEN_BPFTRACE-}" ] && [ -z "${OTHERS-}" ]; then seed=$((RANDOM * 32768 + RANDOM)); fi
+seed=${SEED:-$seed}
+export BTGEN_BPFTRACE=$bpftrace
+python3 "$top/tests/fuzz/scripts.py" --seed "$seed" --scripts "${SCRIPTS:-2}" --tries 12 "$tmp" >"$tmp/out" 2>&1
+rc=$?
+ok "what scripts from seed $seed on print is what C prints" test "$rc" = 0 || sed 's/^/# /' "$tmp/out"
+not_ok "each prints something" grep -q ': 0 values' "$tmp/out"
+done_testing

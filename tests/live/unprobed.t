@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Instructions that Linux does not probe: bare bpftrace ends of one, with all its probes. btgen names the place, or does without it.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+
+[ "$(uname -m)" = x86_64 ] || skip_all "the prefixes are those of x86-64"
+cd "$tmp" || exit 1
+cat >app.c <<'END'
+#include <stdio.h>
+long total;
+/* As gcc -O2 compiles __atomic_add_fetch() at the beginning of a function */
+__asm__(".text\n.globl get_ref\n.type get_ref,@function\nget_ref: lock addq $1, total(%rip)\n ret\n.size get_ref,.-get_ref\n"
+	".globl get_far\n.type get_far,@function\nget_far: .byte 0x3e\n addq $1, total(%rip)\n ret\n.size get_far,.-get_far\n");
+void get_ref(void), get_far(void);
+__attribute__((noinline)) void get_plain(void) { __asm__ volatile(""); total++; }
+int main(void)
+{
+	for (int i = 0; i < 5; i++) {
+		get_ref(), get_ref();
+		get_far();
+		get_plain();
+	}
+	printf("%ld\n", total);
+}
+END
+gcc -g -O2 -o app app.c || exit 1
+is "$(./app)" 20 "the program counts them all"
+
+run() { guard "$live_sh" --bpftrace "$bpftrace" -c ./app -o trace "$@" >out 2>messages; }
+for name in get_ref get_far; do
+	guard "$bpftrace" -e "uprobe:./app:$name { @ = count(); }" -c ./app >bare 2>&1 </dev/null
+	not_ok "$name: bare bpftrace does not trace it" grep -q '^@: [1-9]' bare
+	not_ok "... nor btgen" run -e "BEGIN { printf(\"begins\\n\"); }
+uprobe:__EXE__:$name { @ = count(); }"
+	like "$(cat messages)" "2:1: error: $name begins with an instruction with a (lock|segment) prefix, which Linux cannot probe" "... which says where and why"
+	is "$(cat trace 2>/dev/null)" "" "... before anything is traced"
+done
+ok "a pattern has the others" run -e 'uprobe:__EXE__:get_* { @ = count(); }'
+is "$(grep '^@' trace)" "@: 5" "... all their calls"
+like "$(cat messages)" 'warning: 2 of 3 places of get_\* are not traced, as Linux cannot probe an instruction with a [a-z]* prefix: get_(ref|far)' "... and which not is said"
+ok "a pattern of all that the file has" run -e 'uprobe:__EXE__:* { @ = count(); }'
+like "$(grep '^@' trace)" '^@: ([6-9]|1[0-9])$' "... main() and others among it, and none without a size, of which bpftrace would end"
+ok "-t of a pattern, too" run -t 'uprobe:get_*' --count
+like "$(cat trace)" 'get_plain.*5' "... all calls of the others"
+like "$(cat messages)" 'warning: 2 functions of get_\* are skipped' "... and how many are skipped"
+not_ok "-t of one" run -t uprobe:get_ref
+like "$(cat messages)" "the functions that match 'uprobe:get_ref' begin with an instruction with a lock prefix" "... which says why not"
+ok "a call tree" run --calls 'get_*'
+is "$(grep -c get_plain trace)" 5 "... of the others"
+not_ok "an address" run -e "uprobe:__EXE__:0x$(nm app | sed -n 's/^0*\([0-9a-f]*\) T get_ref/\1/p') { @ = count(); }"
+like "$(cat messages)" 'begins with an instruction with a lock prefix' "... says so, too"
+done_testing
