@@ -1,7 +1,7 @@
 """linear.py BTGEN PROGRAM FOLDER KIND...: does the time that a template takes grow with its length?
 
 Writes templates of N and 4N parts into FOLDER and has `btgen check` read both for PROGRAM, which has the
-probe t:p (tests/growth.py). The longer one takes no more memory than MOST has, be it
+probe t:p (tests/growth.py). The longer one takes no more memory than FOR_EACH_BYTE has, be it
 expanded or checked. Prints a line for each kind: its name, then what is wrong, if anything. Without arguments it lists the kinds.
 """
 import os
@@ -52,10 +52,8 @@ KINDS = {
         + body(lambda i: f"print(((struct q{i} *)arg0)->a);", " ")(min(n, 10000)),
 }
 
-# MB for 4N parts: 100,000 take 500 at most, 10 of them for any number.
-MOST = {"maps": 140, "variables": 150, "one printf()": 40, "clauses with maps of their own": 190,
-        "quotes of a string without an end": 40, "names of an enum": 206, "times of one map": 200,
-        "variables that nobody reads": 206, "variables of another clause": 180}
+# Bytes of memory for each byte of a template, and those of the program itself.
+FOR_EACH_BYTE, FOR_ITSELF = 175, 12 << 20
 
 
 def judge(btgen, program, folder, kind):
@@ -65,11 +63,12 @@ def judge(btgen, program, folder, kind):
         with open(paths[-1], "w") as f:
             f.write(KINDS[kind](n))
     took, good = growth([[btgen, "check", "--for", "0.17,0.27", "-x", program, path] for path in paths], (0, 1))
-    if good and kind in MOST and b"__asan_init" not in open(btgen, "rb").read():  # sanitizers take memory of their own
+    most = (FOR_EACH_BYTE * os.path.getsize(paths[1]) + FOR_ITSELF) >> 20
+    if good and b"__asan_init" not in open(btgen, "rb").read():  # sanitizers take memory of their own
         for command in (["expand", "--for", "0.17"], ["expand", "--for", "0.27"], ["check", "--for", "0.17"]):
             _, size, _ = cost([btgen, *command, "-x", program, paths[1]])
-            if size > MOST[kind]:
-                return f"{size} MB to {' '.join(command)} {4 * N}, not {MOST[kind]}"
+            if size > most:
+                return f"{size} MB to {' '.join(command)} {4 * N}, not {most}"
     return "" if good else took
 
 

@@ -28,7 +28,7 @@ is "$("$sh" --no-run --quiet --exe "$targets/nvmf_tgt" --define=N=5 --include "$
 is "$("$sh" -nqx"$targets/nvmf_tgt" -DN=5 -I"$tmp" -Wno-dead-probe -e"$text" 2>&1)" "$short" "letters with their values behind them"
 is "$("$btgen" run -n -q -x "$targets/nvmf_tgt" -D N=5 -I "$tmp" -W no-dead-probe -e "$text" 2>&1)" "$short" "btgen run"
 is "$("$sh" --scripts)" "$("$sh" -L)" "--scripts"
-is "$("$sh" --list "$targets/nvmf_tgt" nvmf_tgt_state)" "$("$btgen" probes -x "$targets/nvmf_tgt" nvmf_tgt_state)" "--list"
+is "$("$sh" --list "$targets/nvmf_tgt" nvmf_tgt_state)" "usdt:$("$btgen" probes -x "$targets/nvmf_tgt" nvmf_tgt_state)" "--list"
 is "$("$sh" -l --json -x "$targets/nvmf_tgt" nvmf_tgt_state)" "$("$btgen" probes --json -x "$targets/nvmf_tgt" nvmf_tgt_state)" "... of -x"
 for pair in "-T --duration" "-N --events" "-f --format"; do
 	is "$("$sh" "${pair#* }" x nvmf.bt 2>&1)" "$("$sh" "${pair% *}" x nvmf.bt 2>&1)" "${pair#* } is read as ${pair% *}"
