@@ -122,6 +122,21 @@ static bool may_go_negative(const struct finder *f, const struct token *op)
 	return f->b->given->files && (tok_is(op, "-=") || tok_is(op, "--"));
 }
 
+/** Puts @value into @target, which may stand for the maps that this macro is called with. */
+static struct var *keep(struct finder *f, const struct node *target, const struct expr *value)
+{
+	struct var *h = vars_assign(&f->vars, target, value);
+	if (target->kind != NODE_MAP || !script_is_parameter(f->vars.macro, target))
+		return h;
+	if (!h->stored) {
+		h->stored = arena_new(f->vars.names, struct expr);
+		h->stored->sign = SIGN_OPEN;
+	}
+	expr_join(h->stored, value);
+	h->stored->type = value->type;
+	return h;
+}
+
 /** n++: the operand is a number, whatever else it may hold. */
 static void record_increment(struct finder *f, struct node *n)
 {
@@ -132,7 +147,7 @@ static void record_increment(struct finder *f, struct node *n)
 			     .width = 64,
 			     .kind = EXPR_NUMBER};
 	if (node_is_step(n) && (n->child->kind == NODE_VARIABLE || n->child->kind == NODE_MAP))
-		vars_assign(&f->vars, n->child, &count)->is_computed = true;
+		keep(f, n->child, &count)->is_computed = true;
 	f->good &= !f->is_last || !node_is_step(n) || exprplace_moves(f->b, n);
 }
 
@@ -284,7 +299,7 @@ static void find_assign(struct finder *f, struct node *n, struct expr *e)
 	kept.width = is_plain ? value->width : 64;
 	kept.is_time = value->is_time;
 	kept.kind = is_plain ? value->kind : EXPR_NUMBER;
-	vars_assign(&f->vars, target, &kept)->is_computed |= !is_plain;
+	keep(f, target, &kept)->is_computed |= !is_plain;
 	f->good &= !f->is_last || is_plain || exprplace_moves(f->b, n);
 }
 
@@ -482,6 +497,7 @@ static void find_variable(struct finder *f, struct node *n, struct expr *e)
 	for (struct node *c = n->child; c; c = c->next)
 		find_expr(f, c);
 	vars_lookup(&f->vars, n, e);
+	e->is_substituted = n->kind == NODE_MAP && script_is_parameter(f->vars.macro, n);
 }
 
 /** May one text read members and elements of values of both types? */
@@ -510,27 +526,36 @@ static void check_parameter(struct finder *f, const struct node *argument, const
 	    STR_ARG(ctype_spell(f->b->arena, before)), STR_ARG(ctype_spell(f->b->arena, now)));
 }
 
-/** Its parameters are what it is called with, and the call is the last expression of its block. */
+/** A parameter is what it is called with, and a map that is one gets what the macro puts into it. */
+static void pass_argument(struct finder *f, const struct node *macro, const struct node *p,
+			  const struct node *argument)
+{
+	const struct node *scope = f->vars.scope, *outer = f->vars.macro;
+	struct expr value = *argument->expr, stored;
+	value.is_bool = false; // another call may pass a number
+	value.elements = NULL;
+	f->vars.scope = f->vars.macro = macro;
+	struct var *h = vars_find(&f->vars, p);
+	// It is no store, which would make one type of both.
+	enum sign sign = sign_join(h->value.sign, value.sign);
+	check_parameter(f, argument, h);
+	vars_assign(&f->vars, p, &value)->value.sign = sign;
+	bool is_stored = p->kind == NODE_MAP && vars_stored(&f->vars, p, &stored);
+	f->vars.scope = scope;
+	f->vars.macro = outer;
+	if (is_stored && argument->kind == NODE_MAP)
+		keep(f, argument, &stored)->is_computed |= h->is_computed;
+}
+
+/** The call is the last expression of its block. */
 static void find_macro(struct finder *f, const struct node *macro, const struct node *call,
 		       struct expr *e)
 {
-	const struct node *was = f->vars.scope;
 	const struct node *argument = call->child, *p = macro->child;
 	const struct node *only = macro->last_child->child; // or the first of several statements
-	f->vars.scope = macro;
-	for (; argument && p->next; argument = argument->next, p = p->next) {
-		struct expr value = *argument->expr;
-		value.is_bool = false; // another call may pass a number
-		value.elements = NULL;
-		if (p->kind != NODE_NAME && p->kind != NODE_VARIABLE)
-			continue;
-		struct var *h = vars_find(&f->vars, p);
-		// It is no store, which would make one type of both.
-		enum sign sign = sign_join(h->value.sign, value.sign);
-		check_parameter(f, argument, h);
-		vars_assign(&f->vars, p, &value)->value.sign = sign;
-	}
-	f->vars.scope = was;
+	for (; argument && p->next; argument = argument->next, p = p->next)
+		if (p->kind == NODE_NAME || p->kind == NODE_VARIABLE || p->kind == NODE_MAP)
+			pass_argument(f, macro, p, argument);
 	if (macro->last_child->expr) {
 		*e = *macro->last_child->expr;
 		e->sign = macrosign_of_call(f->b, macro, call, f->is_last);

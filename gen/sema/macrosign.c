@@ -15,10 +15,10 @@ struct walk {
 static const struct node *argument_of(const struct walk *w, const struct node *n)
 {
 	const struct node *p = w->macro->child, *argument = w->call->child;
-	if (n->kind != NODE_NAME && n->kind != NODE_VARIABLE)
+	if (n->kind != NODE_NAME && n->kind != NODE_VARIABLE && n->kind != NODE_MAP)
 		return NULL;
 	for (; argument && p->next; argument = argument->next, p = p->next)
-		if (p->kind == n->kind && str_eq(node_text(p), node_text(n)))
+		if (p->kind == n->kind && n->name && str_eq(p->name->text, n->name->text))
 			return argument;
 	return NULL;
 }

@@ -1,5 +1,7 @@
 #include "sema/vars.h"
 
+#include "lang/script.h"
+
 void vars_begin_round(struct vars *all)
 {
 	all->before = all->known;
@@ -15,12 +17,12 @@ void vars_fini(struct vars *all)
 	arena_fini(&all->of_rounds[1]);
 }
 
-/** Of a variable of this clause, or of a map; valid until the next call. */
+/** Of a variable of this clause, a parameter of this macro, or of a map; valid until the next call. */
 static struct str scoped_name(struct vars *all, const struct node *n)
 {
 	struct str name = n->name ? n->name->text : STR("");
 	strbuf_clear(&all->key);
-	if (n->kind == NODE_MAP)
+	if (n->kind == NODE_MAP && !script_is_parameter(all->macro, n))
 		strbuf_addc(&all->key, '@');
 	else
 		strbuf_add(&all->key, &all->scope, sizeof(all->scope));
@@ -239,6 +241,17 @@ void vars_lookup(struct vars *all, const struct node *n, struct expr *e)
 	bool is_computed = (now && now->is_computed) || (before && before->is_computed);
 	if (is_computed && expr_enum(e))
 		e->type = NULL;
+}
+
+bool vars_stored(struct vars *all, const struct node *n, struct expr *e)
+{
+	struct str key = key_of(all, n);
+	const struct var *now = map_get(&all->known, key), *before = map_get(&all->before, key);
+	const struct var *from = now && now->stored ? now : before;
+	if (!from || !from->stored)
+		return false;
+	*e = *from->stored;
+	return true;
 }
 
 struct expr *vars_key(struct vars *all, const struct node *map)

@@ -13,6 +13,8 @@
 struct var {
 	struct expr value;
 	struct expr *key; /**< of a map: a tuple for several */
+	/** Of a map that is a macro's parameter: what the macro puts into it; NULL: nothing. */
+	struct expr *stored;
 	bool
 	    is_computed; /**< also by +=, ++ and the like, or of several types: it has no enum's names */
 };
@@ -52,6 +54,8 @@ struct var *vars_find(struct vars *all, const struct node *n);
 struct var *vars_assign(struct vars *all, const struct node *target, const struct expr *value);
 /** Sets @e to the facts of the name @n. */
 void vars_lookup(struct vars *all, const struct node *n, struct expr *e);
+/** What a macro puts into its parameter, the map @n; false: nothing, or that is not known yet. */
+bool vars_stored(struct vars *all, const struct node *n, struct expr *e);
 /** The key of @map; NULL: not known. */
 struct expr *vars_key(struct vars *all, const struct node *map);
 /** Shadows the name of @variable until the end of the block. */

@@ -244,4 +244,19 @@ fi
 ok "64 bits: the program is accepted and attached" mixed "$tmp/wide.bt"
 same wide "%d, %u and %x of arguments and members, as wide as they are"
 same more "of variables, maps, pointers and what is computed"
+
+# A macro's map stands for those that it is called with, in both directions.
+if "$bpftrace" --version | grep -q '0\.2[7-9]'; then
+	{
+		echo 'macro half(@e) { @e[1] / 2 }'
+		echo 'macro put(@e, v) { @e[1] = v }'
+		echo 'macro less(@e, v) { @e[1] -= v }'
+		echo 'macro twice(@e, v) { put(@e, v) }'
+		echo 'BEGIN { @s[1] = (int64)-7; $n = (int64)-9; put(@p, $n); less(@l, 5); twice(@t, $n); @u[1] = (uint64)7;'
+		echo '	printf("%d %d %d %d %d %d\n", half(@s), @p[1] / 2, @l[1] / 2, @t[1] / 2, half(@s) < 0, @l[1] % 2); exit(); }'
+	} >"$tmp/macros.bt"
+	is "$("$top/scripts/bpftrace.sh" -q -x "$tmp/m" "$tmp/macros.bt" 2>&1 | head -1)" "-3 -4 -2 -4 1 -1" "maps that a macro reads and sets"
+else
+	skip "maps that a macro reads and sets" "bpftrace below 0.27 has no such macros"
+fi
 done_testing
