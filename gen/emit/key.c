@@ -249,7 +249,9 @@ static struct map_shape shape_of(const struct emitter *e, struct keyed *k)
 	}
 	shape.value = k->value.is;
 	k->b->made->names_code |= has_code(&shape.value);
-	if (shift == VALUE_AVERAGE)
+	if (shift == VALUE_STATS)
+		shape.value = (struct value){.shift = shift};
+	else if (shift == VALUE_AVERAGE)
 		shape.value.shift = shift;
 	else if (shift || (k->is_computed && shape.value.names))
 		shape.value = (struct value){.type = value_integer(64, true), .shift = shift};

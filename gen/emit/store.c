@@ -294,25 +294,29 @@ static bool is_lossy(const struct emitter *e, const struct node *call)
 						 : false;
 }
 
-/** Does the map hold averages of unsigned numbers, which bpftrace divides as signed ones? */
-static bool has_signed_average(const struct emitter *e, const struct use *first)
+/** Does the map hold averages of unsigned numbers, which bpftrace divides as signed ones? The relay divides stats(). */
+static enum value_shift shift_of_average(const struct emitter *e, const struct use *first)
 {
-	bool is = false;
+	bool is = false, is_avg = e->makes_records;
 	for (const struct use *u = first; u; u = u->next) {
 		const struct node *value = u->value ? node_ungrouped(u->value) : NULL;
 		bool averages =
 		    value && value->child &&
 		    (node_is(value, NODE_CALL, "avg") || node_is(value, NODE_CALL, "stats"));
 		is |= averages && value->child->expr->sign == SIGN_UNSIGNED;
+		is_avg &= use_can_shift(u, "avg");
 	}
-	return is && dialect_has_signed_averages(e->b->given->version);
+	if (!is || !dialect_has_signed_averages(e->b->given->version))
+		return VALUE_UNSHIFTED;
+	return is_avg ? VALUE_STATS : VALUE_AVERAGE;
 }
 
 enum value_shift store_shift(const struct emitter *e, struct str map)
 {
 	const struct use *first = uses_of_map(&e->b->found.uses, map), *u = first;
-	if (has_signed_average(e, first))
-		return VALUE_AVERAGE;
+	enum value_shift of_average = shift_of_average(e, first);
+	if (of_average)
+		return of_average;
 	while (u && !u->value)
 		u = u->next;
 	bool is_max = u && node_is(node_ungrouped(u->value), NODE_CALL, "max"), is_needed = false;
@@ -383,10 +387,14 @@ const struct text *store_shifted(struct emitter *e, const struct node *call, con
 {
 	const struct node *map = sample_of(e, call) ? call->parent->child : NULL;
 	bool is_max = tok_is(call->name, "max");
-	if (!is_lossy(e, call))
+	if (!is_lossy(e, call) && !tok_is(call->name, "avg"))
 		return NULL;
 	enum value_shift how =
 	    map ? store_shift(e, map->name ? node_text(map) : STR("")) : VALUE_UNSHIFTED;
+	if (how == VALUE_STATS)
+		return text_format(e, call, "stats(%n)", store_sample(e, call, call->child, t));
+	if (how == VALUE_AVERAGE || !is_lossy(e, call))
+		return NULL;
 	if (how)
 		return text_format(e, call, "max(%n)", shift_sample(e, call->child, t, how));
 	// An unsigned number so large is hardly meant, nor one of 32 bits that are all set: pid is one.

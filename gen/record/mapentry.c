@@ -109,14 +109,20 @@ struct str mapentry_unshift(const struct value *v, struct str s, char *text, siz
 {
 	int64_t kept;
 	struct map_stats stats;
-	if (v->shift == VALUE_AVERAGE && mapentry_to_stats(s, &stats)) {
+	bool is_stats = v->shift >= VALUE_AVERAGE && mapentry_to_stats(s, &stats);
+	if (is_stats)
 		mapentry_fix_stats(&stats);
+	if (is_stats && v->shift == VALUE_STATS) {
+		snprintf(text, size, "%" PRIu64, (uint64_t)stats.average.value);
+		return str_from(text);
+	}
+	if (is_stats) {
 		snprintf(text, size, "count %" PRIu64 ", average %" PRIu64 ", total %" PRIu64,
 			 (uint64_t)stats.count.value, (uint64_t)stats.average.value,
 			 (uint64_t)stats.total.value);
 		return str_from(text);
 	}
-	if (!v->shift || !mapentry_to_bits(s, &kept) || !kept) // 0: zero() has been there
+	if (!v->shift || v->shift == VALUE_STATS || !mapentry_to_bits(s, &kept) || !kept) // 0: zero() has been there
 		return s;
 	if (v->shift == VALUE_AVERAGE) // nobody knows of how many numbers
 		return kept < 0 ? STR("overflow") : s;
@@ -362,7 +368,7 @@ enum map_form mapentry_form(const struct map_known *map, const struct mapentry *
 	if (map->shape->value.how != VALUE_PLAIN || map->shape->value.type)
 		return MAP_PLAIN;
 	if (mapentry_to_stats(e->value, &stats))
-		return MAP_STATS;
+		return map->shape->value.shift == VALUE_STATS ? MAP_PLAIN : MAP_STATS;
 	struct str first = str_take_line(&rest), second = str_take_line(&rest);
 	if (!first.n && mapentry_to_bucket(second, &b))
 		return MAP_HISTOGRAM;

@@ -35,8 +35,8 @@ enum value_how {      // and what of it travels
 	VALUE_HIDDEN,  /**< nothing: it cannot be read */
 };
 
-/** What a number has been kept as: x + VALUE_SHIFT, VALUE_SHIFT - x, or divided as a signed sum. */
-enum value_shift { VALUE_UNSHIFTED, VALUE_RAISED, VALUE_MIRRORED, VALUE_AVERAGE };
+/** What a number has been kept as: x + VALUE_SHIFT, VALUE_SHIFT - x, divided as a signed sum, or as the stats() of an avg(). */
+enum value_shift { VALUE_UNSHIFTED, VALUE_RAISED, VALUE_MIRRORED, VALUE_AVERAGE, VALUE_STATS };
 #define VALUE_SHIFT ((int64_t)1 << 62)
 
 struct value {

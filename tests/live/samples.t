@@ -38,11 +38,16 @@ is "$(maps 'BEGIN { @e[1] = max(-1); @e[2] = max(-2); @f[1] = min((int64)4294967
 @f[1]: 4294967295
 @f[2]: -1
 @g: 0" "print(), zero(), clear() and delete() of max() and min()"
-is "$(maps 'BEGIN { @a = avg((uint64)18446744073709551615); @b = stats((uint64)9223372036854775809); @c = stats(-5); @d[1] = avg((uint64)3); exit(); }' |
-	sed 's/{ \.//; s/ }$//; s/ = / /g; s/ \./ /g')" "@a: $(as 23 overflow 18446744073709551615)
+is "$(maps 'BEGIN { @a = avg((uint64)18446744073709551615); @b = stats((uint64)9223372036854775809); @c = stats(-5); @d[1] = avg((uint64)3);
+	@e[1] = avg((uint64)18446744073709551615); @f = avg((uint64)5); zero(@f); $i = 0;
+	while ($i < 32) { @h = avg((uint64)576460752303423487); $i++; } print(@e, 1); exit(); }' |
+	sed 's/{ \.//; s/ }$//; s/ = / /g; s/ \./ /g' | sort -u)" "@a: 18446744073709551615
 @b: count 1, average 9223372036854775809, total 9223372036854775809
 @c: count 1, average -5, total -5
-@d[1]: 3" "averages of unsigned numbers of 64 bits"
+@d[1]: 3
+@e[1]: $(as 23 overflow 18446744073709551615)
+@f: 0
+@h: 576460752303423487" "averages of unsigned numbers of 64 bits"
 out=$("$btgen" run -n --bpftrace "$bpftrace" -e 'BEGIN { @ = max(-5); }' 2>&1)
 is "$? $(sed -n 's/^.*: error: //p; s/^.*: note: //p' <<<"$out" | sed "s/0\.$version/0.N/")" "$(as 19 '1 max() of bpftrace 0.N ignores negative numbers  [call]
 cast it to uint64 if it is never negative, or let btgen run the script, or use a newer bpftrace' '0 ')" "a program for bpftrace alone: an error"
