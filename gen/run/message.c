@@ -143,20 +143,37 @@ struct point {
 	const struct linemap_entry *first; // of its tokens
 	unsigned line, len;
 	unsigned number; // as bpftrace counts attach points; 0: it is none
+	unsigned again;	 // as LLVM counts functions of a name that it has already; 0: the first
 };
 
 struct message_points {
 	VEC(struct point) list;
+	struct map seen; // attach points
 };
+
+/** LLVM has the second function of a name as "usdt:app:p.1", and so on, whatever their names. */
+static unsigned take_count(struct str *word)
+{
+	size_t n = word->n;
+	unsigned ret = 0;
+	while (n && isdigit((unsigned char)word->p[n - 1]))
+		n--;
+	struct str digits = str_from_offset(*word, n);
+	if (n && word->p[n - 1] == '.' && read_number(&digits, &ret))
+		word->n = n - 1;
+	return ret;
+}
 
 /** Does one of the words of @text mean @p? *@is_numbered: by its number. */
 static bool is_named(const struct point *p, struct str text, bool *is_numbered)
 {
 	bool is_it = false;
 	while (text.n) {
-		unsigned number = 0;
-		is_it |= is_match(p->text, trim_word(str_take_until(&text, ' ')), &number);
-		*is_numbered |= number && number == p->number;
+		struct str word = trim_word(str_take_until(&text, ' '));
+		unsigned number = 0, again = take_count(&word);
+		bool is_its = is_match(p->text, word, &number);
+		is_it |= is_its;
+		*is_numbered |= is_its && (again ? again == p->again : number && number == p->number);
 	}
 	return is_it;
 }
@@ -186,7 +203,7 @@ static size_t add_run(const struct linemap *map, size_t i, struct strbuf *ret)
 static const struct message_points *points_of(struct messages *m)
 {
 	int depth = 0;
-	unsigned n_attach = 0;
+	unsigned n_attach = 0, n_again = 0;
 	struct strbuf run = {0};
 	if (m->points || !m->map)
 		return m->points;
@@ -203,9 +220,14 @@ static const struct message_points *points_of(struct messages *m)
 				  .first = e,
 				  .line = e->line,
 				  .len = (unsigned)(last->col + last->n - e->col)};
-		struct str rest = p.text, word = str_take_until(&rest, ':');
-		if (vocabulary_provider(str_take_until(&word, '/'))->name) // BEGIN, interval:s:1
+		size_t n_word = 0; // BEGIN, which may be written with its block, interval:s:1
+		while (n_word < p.text.n && isalnum((unsigned char)p.text.p[n_word]))
+			n_word++;
+		if (vocabulary_provider(str_slice(p.text, 0, n_word))->name) {
 			p.number = ++n_attach;
+			if (!map_add(&m->arena, &m->points->seen, p.text))
+				p.again = ++n_again;
+		}
 		vec_push(&m->arena, &m->points->list, p);
 	}
 	strbuf_fini(&run);

@@ -123,6 +123,13 @@ case $("$bpftrace" --version) in
 *' v0.17.'*) like "$out" 'script.bt:1:1: error: bpftrace: Error loading ' '0.17 names the probe, which may be in several programs' ;;
 *) like "$out" '^[^ ]*script.bt:3:1: error: bpftrace: Error loading ' 'of several programs it is the one that bpftrace counts' ;;
 esac
+out=$(rejected <<<"interval:s:1 { if (pid == 1) { exit(); } printf(\"a\n\"); }
+interval:s:1 { if (pid == 2) { exit(); } printf(\"b\n\"); $endless }
+interval:s:1 { if (pid == 3) { exit(); } printf(\"c\n\"); }")
+case $("$bpftrace" --version) in
+*' v0.17.'*) ;;
+*) like "$out" '^[^ ]*script.bt:2:1: error: bpftrace: Error loading ' '... with the BEGIN that btgen writes' ;;
+esac
 
 # Without tracefs: 0.17 and 0.23 have no tracepoints, later ones start nothing.
 if unshare -m true 2>/dev/null; then
