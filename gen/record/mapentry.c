@@ -122,7 +122,8 @@ struct str mapentry_unshift(const struct value *v, struct str s, char *text, siz
 			 (uint64_t)stats.total.value);
 		return str_from(text);
 	}
-	if (!v->shift || v->shift == VALUE_STATS || !mapentry_to_bits(s, &kept) || !kept) // 0: zero() has been there
+	if (!v->shift || v->shift == VALUE_STATS || !mapentry_to_bits(s, &kept) ||
+	    !kept) // 0: zero() has been there
 		return s;
 	if (v->shift == VALUE_AVERAGE) // nobody knows of how many numbers
 		return kept < 0 ? STR("overflow") : s;

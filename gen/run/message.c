@@ -173,7 +173,8 @@ static bool is_named(const struct point *p, struct str text, bool *is_numbered)
 		unsigned number = 0, again = take_count(&word);
 		bool is_its = is_match(p->text, word, &number);
 		is_it |= is_its;
-		*is_numbered |= is_its && (again ? again == p->again : number && number == p->number);
+		*is_numbered |=
+		    is_its && (again ? again == p->again : number && number == p->number);
 	}
 	return is_it;
 }

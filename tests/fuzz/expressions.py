@@ -278,7 +278,7 @@ class Bench:
         return os.path.join(self.folder, name)
 
     def write(self, name, text):
-        with open(self.path(name), "w", encoding="ascii") as f:
+        with open(self.path(name), "w", encoding="utf-8") as f:
             f.write(text)
 
     def build(self, text):
@@ -290,7 +290,7 @@ class Bench:
         """What the program prints, which fires its probes for nobody."""
         return subprocess.run([self.path("numbers")], input=b"x", stdout=subprocess.PIPE, check=True).stdout.decode()
 
-    def trace(self, script):
+    def trace(self, script, *options):
         """What the program prints, and what this script prints of it, or Refused."""
         self.write("numbers.bt", script)
         for name in ("ready", "trace"):
@@ -299,7 +299,7 @@ class Bench:
         with open(self.path("answers"), "w", encoding="ascii") as answers, open(self.path("messages"), "w", encoding="utf-8") as messages:
             app = subprocess.Popen([self.path("numbers")], stdin=subprocess.PIPE, stdout=answers)
             tracer = subprocess.Popen([f"{TOP}/scripts/bpftrace.sh", "--bpftrace", BPFTRACE, "-q", "--ready-file", self.path("ready"), "-o", self.path("trace"),
-                                       str(app.pid), self.path("numbers.bt")], stderr=messages)
+                                       *options, str(app.pid), self.path("numbers.bt")], stderr=messages)
         try:
             self.wait_ready(tracer)
             app.communicate(b"x", timeout=PATIENCE)

@@ -2,7 +2,7 @@
 # Runs each libFuzzer target in a folder for some seconds, from seeds made here. All have their turn: one that fails keeps no
 # other from it, and is named at the end.
 #
-#   tests/fuzz/run.sh FOLDER SECONDS           NUMBERS_SECONDS=N: numbers.py and scripts.py so long for each bpftrace, which needs root; 0: not at all
+#   tests/fuzz/run.sh FOLDER SECONDS           NUMBERS_SECONDS=N: numbers.py, scripts.py and texts.py so long for each bpftrace, which needs root; 0: not at all
 #   tests/fuzz/run.sh --seeds TARGET CORPUS    makes the seeds of one
 set -euo pipefail
 
@@ -112,7 +112,8 @@ run_numbers() {
 		return
 	fi
 	"$here/../matrix/tracefs.sh" "$here/../matrix/run.sh" "$here/numbers.py" --seconds "${NUMBERS_SECONDS:-$2}" "$1/numbers" &&
-		"$here/../matrix/tracefs.sh" "$here/../matrix/run.sh" "$here/scripts.py" --seconds "${NUMBERS_SECONDS:-$2}" "$1/numbers"
+		"$here/../matrix/tracefs.sh" "$here/../matrix/run.sh" "$here/scripts.py" --seconds "${NUMBERS_SECONDS:-$2}" "$1/numbers" &&
+		"$here/../matrix/tracefs.sh" "$here/../matrix/run.sh" "$here/texts.py" --seconds "${NUMBERS_SECONDS:-$2}" "$1/numbers"
 }
 
 main() {

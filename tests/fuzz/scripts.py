@@ -676,33 +676,12 @@ def is_named(script, what, want, got):
             all(op == "=" and re.fullmatch(r"-?\d+|STATE_\w+|\$[pq]->(\w_)?e(\[\S*\])*", x) for op, x in stores))
 
 
-class Play:
-    """A script, its program, and what is left away of both."""
-
-    def __init__(self, bench, script, rounds):
-        self.bench, self.script, self.rounds, self.without = bench, script, rounds, set()
-        while True:
-            self.bench.build(script.c(self.without, rounds))
-            opened = {int(i) for i in re.findall(r"^open (\d+)$", self.bench.answers(), re.M)}
-            if not opened - self.without:
-                break
-            self.without |= opened
-
-    def differences(self, without=None):
-        """[(what, C's values, the script's)], and how many values were compared; or Refused."""
-        without = self.without if without is None else without
-        self.bench.build(self.script.c(without, self.rounds))
-        want, got = map(lines_of, self.bench.trace(self.script.text(without)))
-        if not want:
-            raise Refused("nothing is printed")
-        script = self.script.text(without)
-        bad = [(k, want.get(k), got.get(k)) for k in sorted(want | got)
-               if not is_same(want.get(k), got.get(k)) and not is_named(script, k, want.get(k), got.get(k))]
-        return bad, sum(map(len, want.values()))
+class Shortened:
+    """A script that can be made shorter: it has idents(), text(without) and differences(without), and what is left away is `without`."""
 
     def shorten(self, tries, is_still):
         """Leaves away what can be while @is_still(without), as long as there are @tries."""
-        left = [i for i in self.script.idents() if i not in self.without]
+        left = [i for i in self.idents() if i not in self.without]
         size = len(left) // 2
         while size and tries > 0:
             at = 0
@@ -715,6 +694,39 @@ class Play:
                 else:
                     at += size
             size //= 2
+
+
+class Play(Shortened):
+    """A script and its program, traced in a folder."""
+
+    def __init__(self, folder, rng, version):
+        self.bench, self.script, self.without = Bench(folder), Script(rng, version), set()
+        self.rounds = rounds = [random_types(rng) for _ in range(ROUNDS)]
+        script = self.script
+        while True:
+            self.bench.build(script.c(self.without, rounds))
+            opened = {int(i) for i in re.findall(r"^open (\d+)$", self.bench.answers(), re.M)}
+            if not opened - self.without:
+                break
+            self.without |= opened
+
+    def idents(self):
+        return self.script.idents()
+
+    def text(self, without):
+        return self.script.text(without)
+
+    def differences(self, without=None):
+        """[(what, C's values, the script's)], and how many values were compared; or Refused."""
+        without = self.without if without is None else without
+        self.bench.build(self.script.c(without, self.rounds))
+        want, got = map(lines_of, self.bench.trace(self.script.text(without)))
+        if not want:
+            raise Refused("nothing is printed")
+        script = self.script.text(without)
+        bad = [(k, want.get(k), got.get(k)) for k in sorted(want | got)
+               if not is_same(want.get(k), got.get(k)) and not is_named(script, k, want.get(k), got.get(k))]
+        return bad, sum(map(len, want.values()))
 
 
 def judge(play, tries):
@@ -736,10 +748,11 @@ def judge(play, tries):
     if bad:
         shown = [f"\t{what}: {got}, not {want}" for what, want, got in (play.differences()[0] or bad)[:6]]
     text = "\n".join([f"{len(bad)} of {n} are wrong" if bad else "refused"] + shown)
-    return n, bool(why), f"{text}\n{play.script.text(play.without)}"
+    return n, bool(why), f"{text}\n{play.text(play.without)}"
 
 
-def main():
+def play_scripts(kinds, make):
+    """A command line, and as many of @make(folder, rng, version) as it asks for. @kinds: what is compared, for the last line"""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("--seed", type=int, help="of the first script; else one that is printed")
@@ -753,14 +766,14 @@ def main():
     end, n, refused, scripts, wrong = time.time() + a.seconds, 0, 0, 0, 0
     while scripts < a.scripts if a.scripts else scripts == 0 or time.time() < end:
         rng = random.Random(seed + scripts)
-        play = Play(Bench(a.folder), Script(rng, version), [random_types(rng) for _ in range(ROUNDS)])
+        play = make(a.folder, rng, version)
         compared, is_refused, report = judge(play, a.tries)
         if report:
             print(f"{name}, seed {seed + scripts}: {report}", flush=True)
         n, refused, scripts, wrong = n + compared, refused + is_refused, scripts + 1, wrong + bool(report and not is_refused)
-    print(f"{name}: {n} values of {scripts} scripts from seed {seed} on compared, {refused} scripts refused, {wrong} wrong", flush=True)
+    print(f"{name}: {n} {kinds} of {scripts} scripts from seed {seed} on compared, {refused} scripts refused, {wrong} wrong", flush=True)
     sys.exit(1 if wrong else 0)
 
 
 if __name__ == "__main__":
-    main()
+    play_scripts("values", Play)

@@ -421,12 +421,14 @@ static void test_attach_points(void)
 	    "for full kernel error log.\n"
 	    "    interval:s:1 { printf(\"%d\",\n    ^~~~~~~~~~~~\n",
 	    "0.23: the same, by the name of the function");
-	check_said("BEGIN { }\ninterval:s:1 { }\nBEGIN { }\ninterval:s:1 { @ = 1; }\n",
-		   "error: <unknown>:0:0: in function interval:s:1.2 i64 (i8*): Looks like the BPF "
-		   "stack limit of 512 bytes is exceeded.\n\n\n",
-		   "t.bt:4:1: error: bpftrace: in function interval:s:1.2 i64 (i8*): Looks like the "
-		   "BPF stack limit of 512 bytes is exceeded.\n    interval:s:1 { @ = 1; }\n    ^~~~~~~~~~~~\n",
-		   "0.17: LLVM counts what has a name that it knows");
+	check_said(
+	    "BEGIN { }\ninterval:s:1 { }\nBEGIN { }\ninterval:s:1 { @ = 1; }\n",
+	    "error: <unknown>:0:0: in function interval:s:1.2 i64 (i8*): Looks like the BPF "
+	    "stack limit of 512 bytes is exceeded.\n\n\n",
+	    "t.bt:4:1: error: bpftrace: in function interval:s:1.2 i64 (i8*): Looks like the "
+	    "BPF stack limit of 512 bytes is exceeded.\n    interval:s:1 { @ = 1; }\n    "
+	    "^~~~~~~~~~~~\n",
+	    "0.17: LLVM counts what has a name that it knows");
 	check_said(program,
 		   "error: <unknown>:0:0: in function interval:s:1 i64 (i8*): Looks like the BPF "
 		   "stack limit of 512 bytes is exceeded.\n\n\n",
