@@ -42,6 +42,50 @@ static struct str without_hash(struct str s)
 		   : s;
 }
 
+/** What begins at the start of @s as @text does, in which a blank may be missing: @return its length, else 0. */
+static size_t take_spelling(struct str s, struct str text)
+{
+	size_t i = 0;
+	for (size_t k = 0; k < text.n; k++)
+		if (i < s.n && s.p[i] == text.p[k])
+			i++;
+		else if (text.p[k] != ' ')
+			return 0;
+	return i;
+}
+
+struct str demangle_shorten(struct arena *a, struct str name)
+{
+	static const struct {
+		const char *full, *as;
+	} classes[] = {
+	    {"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+	     "std::string"},
+	    {"std::basic_string_view<char, std::char_traits<char> >", "std::string_view"},
+	    {"std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> "
+	     ">",
+	     "std::string"},
+	    {"std::__1::basic_string_view<char, std::__1::char_traits<char> >", "std::string_view"},
+	};
+	struct strbuf b = {0};
+	if (!str_contains(name, STR("basic_string")))
+		return name;
+	while (name.n) {
+		bool is_start = !b.n || (b.p[b.n - 1] != ':' && b.p[b.n - 1] != '_' &&
+					 !isalnum((unsigned char)b.p[b.n - 1]));
+		size_t n = 0;
+		for (size_t i = 0; is_start && !n && i < sizeof(classes) / sizeof(classes[0]); i++)
+			if ((n = take_spelling(name, str_from(classes[i].full))) != 0)
+				strbuf_addz(&b, classes[i].as);
+		if (!n)
+			strbuf_addc(&b, name.p[0]);
+		name = str_from_offset(name, n ? n : 1);
+		if (n && str_has_prefix(name, STR(" >"))) // `> >` of the text, `>>` of C++11
+			name = str_from_offset(name, 1);
+	}
+	return strbuf_take(&b, a);
+}
+
 struct str demangle_symbol(struct arena *a, struct str symbol)
 {
 	int status = 0;
@@ -55,7 +99,7 @@ struct str demangle_symbol(struct arena *a, struct str symbol)
 struct str demangle_written(struct arena *a, struct str symbol)
 {
 	struct str name = demangle_symbol(a, symbol);
-	return name.n ? name : symbol;
+	return name.n ? demangle_shorten(a, name) : symbol;
 }
 
 /** Where the parameters of @name begin: the bracket that belongs to the last one; its end without any. */
@@ -235,6 +279,33 @@ static struct str simplify(struct arena *a, struct str name, bool drops_argument
 	return strbuf_take(&b, a);
 }
 
+bool demangle_has_parameters(struct str name)
+{
+	struct str after = str_last(name, ')'); // ` const`, but not of Go's main.(*T).run
+	return find_parameters(name) < name.n && (!after.n || after.p[0] == ' ');
+}
+
+struct str demangle_bare(struct arena *a, struct str name)
+{
+	struct str whole = without_clone(name), prefix = STR(""), own = whole;
+	struct str clone = str_from_offset(name, whole.n);
+	for (size_t i = 0; i < whole.n; i++) {
+		struct str rest = str_from_offset(whole, i);
+		if (str_take(&rest, STR(" thunk to ")) || str_take(&rest, STR(" function for "))) {
+			prefix = str_slice(whole, 0, whole.n - rest.n);
+			own = rest;
+		}
+	}
+	if (!demangle_has_parameters(own))
+		return name;
+	own = simplify(a, without_result(str_slice(own, 0, find_parameters(own))), false);
+	// What returns a pointer to a function: `void (*pick<int>(int))(char)`.
+	if (!own.n || (own.p[0] == '(' && !str_has_prefix(own, STR("(anonymous namespace)"))))
+		return name;
+	return str_printf(a, STR_FMT STR_FMT STR_FMT, STR_ARG(prefix), STR_ARG(own),
+			  STR_ARG(clone));
+}
+
 /** Is @wanted the function @own, with @params or without? */
 static bool is_function(struct str wanted, struct str own, struct str params)
 {
@@ -245,7 +316,8 @@ bool demangle_fits(struct arena *a, struct str wanted, struct str name)
 {
 	static const struct str hidden = {"(anonymous namespace)::", 23};
 	bool has_hidden = str_contains(wanted, STR("(anonymous namespace)"));
-	name = without_clone(name);
+	name = demangle_shorten(a, without_clone(name));
+	wanted = demangle_shorten(a, wanted);
 	size_t open = find_parameters(name);
 	struct str params = squeeze(a, str_from_offset(name, open), STR(""));
 	struct str own = without_result(str_slice(name, 0, open));

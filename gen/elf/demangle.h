@@ -12,9 +12,15 @@
 
 /** As __cxa_demangle() writes it, Rust's without its hash; empty for what is not mangled, or not known. */
 struct str demangle_symbol(struct arena *a, struct str symbol);
-/** The same; what is not mangled stays as it is. */
+/** @name with std::string and std::string_view for the templates that they are instances of. */
+struct str demangle_shorten(struct arena *a, struct str name);
+/** Does the name of a function of C++ have them? Not `ns::f`, `operator()` and `(anonymous namespace)::f`. */
+bool demangle_has_parameters(struct str name);
+/** @name, of demangle_symbol() or shortened, without parameters and result; ` [clone .isra.0]` stays. */
+struct str demangle_bare(struct arena *a, struct str name);
+/** The symbol's name, shortened; what is not mangled stays as it is. */
 struct str demangle_written(struct arena *a, struct str symbol);
-/** The same without parameters and result. */
+/** As demangle_symbol(), without parameters and result. */
 struct str demangle_name(struct arena *a, struct str symbol);
 /** Code that compilers add to what was written; C++ ABI for Itanium, 5.1.4. */
 enum demangle_kind {

@@ -166,7 +166,7 @@ static void add_name(struct calltree *t, const struct shape *s, struct str args)
 	strbuf_add_printable(&t->line, name);
 	if (t->config.json) // which has them as fields
 		args = STR("");
-	if (str_find(name, '(') == name.n)
+	if (!demangle_has_parameters(name))
 		strbuf_addf(&t->line, "(" STR_FMT ")", STR_ARG(args));
 	else if (args.n)
 		strbuf_addf(&t->line, " (" STR_FMT ")", STR_ARG(args));

@@ -94,6 +94,8 @@ struct skeleton {
  * which is reported after the skipped ones.
  */
 bool skeleton_collect(struct skeleton *sk, const char *const *patterns, size_t n);
+/** C++ functions without parameters in their labels, but for overloads that are in @sk: after skeleton_collect(). */
+void skeleton_shorten_labels(struct skeleton *sk);
 /** NAME or PROVIDER:NAME of a pattern that is written as in a template or a list: usdt:__EXE__:NAME, usdt:PROVIDER:NAME. */
 struct str skeleton_usdt_pattern(struct str pattern);
 /** The attach point of @p and the @filter, unless NULL, in front of a clause's block. */

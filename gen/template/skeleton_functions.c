@@ -303,7 +303,8 @@ static void add_function(struct finder *f, const struct function *fn)
 		f->shadowed = fn->name.s;
 		return;
 	}
-	p.label = str_printf(sk->arena, "%s:" STR_FMT, p.kind, STR_ARG(fn->label));
+	p.label = str_printf(sk->arena, "%s:" STR_FMT, p.kind,
+			     STR_ARG(demangle_shorten(sk->arena, fn->label)));
 	// __EXE__ means the first file that has it.
 	p.needs_path = f->file.n || fn->by_address ? fn->file != &sk->files->list.v[0]
 						   : fn->file != map_get(&f->owners, fn->name.s);
@@ -344,6 +345,33 @@ struct skeleton_probe skeleton_return_of(struct skeleton *sk, const struct skele
 	if (funcargs_read(p->file->bin.src, p->addr, &args))
 		add_result(sk, &ret, &args);
 	return ret;
+}
+
+/** `uprobe:ns::f` of `uprobe:ns::f(int)` */
+static struct str bare_label(struct skeleton *sk, const struct skeleton_probe *p)
+{
+	struct str name = str_from_offset(p->label, str_find(p->label, ':') + 1);
+	return str_printf(sk->arena, "%s:" STR_FMT, p->kind,
+			  STR_ARG(demangle_bare(sk->arena, name)));
+}
+
+void skeleton_shorten_labels(struct skeleton *sk)
+{
+	struct map first = {0}, overloaded = {0}; // bare label -> the label that it is of
+	vec_each(struct skeleton_probe, p, &sk->probes) {
+		struct str bare = bare_label(sk, p);
+		const struct str *other = map_get(&first, bare);
+		if (!other)
+			map_put(sk->arena, &first, bare, &p->label);
+		else if (!str_eq(*other, p->label))
+			map_add(sk->arena, &overloaded, bare);
+	}
+	// Labels change after they have been compared.
+	vec_each(struct skeleton_probe, p, &sk->probes) {
+		struct str bare = bare_label(sk, p);
+		if (!p->probe && !map_get(&overloaded, bare))
+			p->label = bare;
+	}
 }
 
 // --- reports ---

@@ -30,6 +30,7 @@ static bool write_patterns(struct skeleton *sk, const struct trace_request *req,
 {
 	if (!skeleton_collect(sk, req->patterns.v, req->patterns.n))
 		return false;
+	skeleton_shorten_labels(sk);
 	if (req->counts)
 		return tally_write_counts(sk, str_from(req->counts), out);
 	follow_pointers(sk, req->deep);
@@ -45,6 +46,7 @@ static bool write_calls(struct skeleton *sk, const struct trace_request *req, st
 {
 	if (!skeleton_collect(sk, req->calls.v, req->calls.n) || !skeleton_calls_are_safe(sk))
 		return false;
+	skeleton_shorten_labels(sk);
 	if (shapes)
 		skeleton_write_calls(sk, shapes, out);
 	else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "elf/demangle.h"
 
 /** Types come from strangers' files: what is nested deeper, or has more in it, is not shown. */
 enum { MAX_DEPTH = 32, MAX_VALUES = 10000 };
@@ -500,9 +501,11 @@ static bool show_member(struct walk *w, const struct ctype_member *m, const stru
 	struct ctype *t = ctype_strip(m->type);
 	if (m->is_base && t) {
 		struct strbuf name = {0};
-		strbuf_addf(&name, "<" STR_FMT ">", STR_ARG(t->name));
+		struct arena arena = {0};
+		strbuf_addf(&name, "<" STR_FMT ">", STR_ARG(demangle_shorten(&arena, t->name)));
 		begin(w, strbuf_str(&name));
 		strbuf_fini(&name);
+		arena_fini(&arena);
 	} else if (m->name.n || !t || !ctype_is_aggregate(t) || !ctype_complete(t)) {
 		begin(w, m->name);
 	} else if (!w->j) {
@@ -749,16 +752,19 @@ static void show_symbol(struct walk *w, struct str s)
 	struct str name = {0};
 	if (str_has_prefix(s, STR("0x")) && str_to_u64(s, &address))
 		name = find_name(w, &value_code, address, NULL);
+	struct arena arena = {0};
 	if (name.n && !w->j)
 		strbuf_add_printable(w->out, name);
 	else
-		show_text(w, name.n ? name : s);
+		show_text(w, name.n ? name : demangle_shorten(&arena, s));
+	arena_fini(&arena);
 }
 
 static void show_stack(struct walk *w, struct value_data d)
 {
 	struct strbuf whole = {0};
-	struct str s = *d.texts;
+	struct arena arena = {0};
+	struct str s = demangle_shorten(&arena, *d.texts);
 	struct codename *names = w->value->n_frames ? names_of(w->how) : NULL;
 	// What the first function of a thread returns to is no code.
 	if (names && (uint64_t)d.numbers[1] >= NO_MEMORY &&
@@ -768,6 +774,7 @@ static void show_stack(struct walk *w, struct value_data d)
 	}
 	show_frames(w, s);
 	strbuf_fini(&whole);
+	arena_fini(&arena);
 }
 
 static void show_data(struct walk *w, struct value_data d)
