@@ -81,16 +81,28 @@ static struct str take_name(const struct bind *b, const struct token *t, const s
 	return name;
 }
 
+/** Is this token of a config block @word? "warn" on all versions, and the bare word from 0.24 on; older ones report it. */
+static bool is_setting(const struct token *t, const char *word)
+{
+	struct str text = t->text;
+	if (t->kind == TOK_STRING)
+		text = str_slice(text, 1, text.n - 2);
+	return str_eqz(text, word);
+}
+
 /** config = { missing_probes = "ignore" }: as in bpftrace, a script can do without any of them. */
 static void collect_setting(struct bind *b)
 {
 	for (const struct node *n = b->found.script.program->child; n; n = n->next)
 		for (const struct token *t = n->first; n->kind == NODE_CONFIG && t != n->last;
 		     t = t->next) {
-			struct str value = tok_is(t->next, "=") ? t->next->next->text : STR("");
-			struct bind_optional o = {.is_quiet = str_eqz(value, "\"ignore\"")};
-			if ((tok_is(t, "missing_probes") || tok_is(t, "BPFTRACE_MISSING_PROBES")) &&
-			    (o.is_quiet || str_eqz(value, "\"warn\"")))
+			if ((!tok_is(t, "missing_probes") &&
+			     !tok_is(t, "BPFTRACE_MISSING_PROBES")) ||
+			    !tok_is(t->next, "="))
+				continue;
+			const struct token *value = t->next->next;
+			struct bind_optional o = {.is_quiet = is_setting(value, "ignore")};
+			if (o.is_quiet || is_setting(value, "warn"))
 				vec_push(b->arena, &b->found.optionals, o);
 		}
 }
