@@ -177,19 +177,6 @@ static void check_address(const struct argument *x)
 		check_string(x);
 }
 
-/** What may be below 0, for those that take it for unsigned. */
-static void check_minus(const struct argument *x)
-{
-	unsigned v = x->k->b->given->version;
-	bool is_extreme = tok_is(x->call->name, "min") || tok_is(x->call->name, "max");
-	if (is_extreme && dialect_loses_minus(v) && x->value->expr->sign == SIGN_SIGNED &&
-	    x->value->kind != NODE_NUMBER)
-		check_report(x->k, x->value, "call", DIAG_WARNING,
-			     "%s() of bpftrace " DIALECT_FMT
-			     " is wrong for negative numbers: if there are none, write (uint64)%s",
-			     x->function, DIALECT_ARG(v), x->text);
-}
-
 /** hist(), sum() and the like of a number. */
 static void check_sample(const struct argument *x)
 {
@@ -207,8 +194,6 @@ static void check_sample(const struct argument *x)
 		check_report(x->k, x->value, "call", DIAG_WARNING,
 			     "%s() of an address: if you mean it, cast it, as in (uint64)%s",
 			     x->function, x->text);
-	else
-		check_minus(x);
 }
 
 /** Four characters are an address to bpftrace, and to 0.27 so is what a buffer begins with. */

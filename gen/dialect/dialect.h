@@ -162,12 +162,15 @@ QUIRK(dialect_reports_full_maps, SINCE(20)) // not reported
  * processors; 0: its own choice is better. Never less than its own.
  */
 unsigned dialect_buffer_pages(unsigned v, unsigned cpus);
-/** min() and max() take negative numbers for unsigned: fixed in 0.21.2, which the version does not show. */
-QUIRK(dialect_loses_minus, 20, 21) // #3298
+/**
+ * min() keeps the least of the processor that was first alone, and none below 0: tests/live/samples.t. Right from 0.21.2 on, which the
+ * version does not show.
+ */
+QUIRK(dialect_has_local_min, 20, 21) // #3298
 /** avg() and stats() divide an unsigned sum as a signed one: tests/live/samples.t. */
 QUIRK(dialect_has_signed_averages, UPTO(23)) // not reported
-/** max() does not keep negative numbers: tests/live/samples.t. */
-QUIRK(dialect_has_unsigned_max, UPTO(19)) // #3298
+/** max() does not keep negative numbers, or prints them unsigned; right from 0.21.2 on: tests/live/samples.t. */
+QUIRK(dialect_has_unsigned_max, UPTO(21)) // #3298
 /** hist() counts what is 2^32 or more in [2G, 4G), and min() loses it: tests/live/samples.t. */
 QUIRK(dialect_has_narrow_samples, UPTO(17)) // #2822
 /**

@@ -266,11 +266,12 @@ const struct text *store_value(struct emitter *e, const struct node *name, const
 // --- max() and min() of versions that lose numbers ---
 
 /** Does max() or min() lose some of what @x may be? A difference of times is no negative number. */
-static bool loses(const struct expr *x, bool is_max)
+static bool loses(unsigned version, const struct expr *x, bool is_max)
 {
 	bool is_signed = x->sign == SIGN_SIGNED || x->sign == SIGN_MIXED;
-	return is_max ? is_signed || x->sign == SIGN_UNSIGNED
-		      : !x->bits || x->bits > 31U + is_signed;
+	if (!is_max)
+		return dialect_has_local_min(version) || !x->bits || x->bits > 31U + is_signed;
+	return is_signed || x->sign == SIGN_UNSIGNED;
 }
 
 /** May the map have other numbers than it was given, for those who print it? */
@@ -289,9 +290,10 @@ static bool use_can_shift(const struct use *u, const char *function)
 static bool is_lossy(const struct emitter *e, const struct node *call)
 {
 	unsigned v = e->b->given->version;
-	return node_is(call, NODE_CALL, "max")	 ? dialect_has_unsigned_max(v)
-	       : node_is(call, NODE_CALL, "min") ? dialect_has_narrow_samples(v)
-						 : false;
+	return node_is(call, NODE_CALL, "max") ? dialect_has_unsigned_max(v)
+	       : node_is(call, NODE_CALL, "min")
+		   ? dialect_has_narrow_samples(v) || dialect_has_local_min(v)
+		   : false;
 }
 
 /** Does the map hold averages of unsigned numbers, which bpftrace divides as signed ones? The relay divides stats(). */
@@ -325,7 +327,8 @@ enum value_shift store_shift(const struct emitter *e, struct str map)
 	for (u = first; u; u = u->next) {
 		if (!use_can_shift(u, is_max ? "max" : "min"))
 			return VALUE_UNSHIFTED;
-		is_needed |= u->value && loses(node_ungrouped(u->value)->child->expr, is_max);
+		is_needed |= u->value && loses(e->b->given->version,
+					       node_ungrouped(u->value)->child->expr, is_max);
 	}
 	return !is_needed ? VALUE_UNSHIFTED : is_max ? VALUE_RAISED : VALUE_MIRRORED;
 }
@@ -371,12 +374,18 @@ static const struct text *shift_sample(struct emitter *e, const struct node *n,
 	return shifted;
 }
 
+/** What is lost is no number at all up to 0.19, and a wrong one in 0.20 and 0.21, of which the newest patches are right. */
 static void report_lossy(struct emitter *e, const struct node *call, bool is_max)
 {
-	e->good &= diag_finding(e->b->diag, "call", DIAG_ERROR, tok_at(call->child->first),
-				"%s() of bpftrace " DIALECT_FMT " ignores %s",
-				is_max ? "max" : "min", DIALECT_ARG(e->b->given->version),
-				is_max ? "negative numbers" : "numbers from 4294967295 on");
+	unsigned v = e->b->given->version;
+	bool is_local = dialect_has_local_min(v);
+	e->good &= diag_finding(
+	    e->b->diag, "call", is_local ? DIAG_WARNING : DIAG_ERROR, tok_at(call->child->first),
+	    "%s() of bpftrace " DIALECT_FMT " %s", is_max ? "max" : "min", DIALECT_ARG(v),
+	    is_local ? is_max ? "takes negative numbers for large ones before 0.21.2"
+			      : "ignores all processors but one before 0.21.2"
+	    : is_max ? "ignores negative numbers"
+		     : "ignores numbers from 4294967295 on");
 	diag_note(e->b->diag, NULL, "%s%s",
 		  is_max ? "cast it to uint64 if it is never negative, or " : "",
 		  e->makes_records ? "print all of the map, undivided"
@@ -399,7 +408,9 @@ const struct text *store_shifted(struct emitter *e, const struct node *call, con
 		return text_format(e, call, "max(%n)", shift_sample(e, call->child, t, how));
 	// An unsigned number so large is hardly meant, nor one of 32 bits that are all set: pid is one.
 	const struct expr *x = call->child->expr;
-	if (loses(x, is_max) && (is_max ? x->sign != SIGN_UNSIGNED : x->bits != 32))
+	unsigned v = e->b->given->version;
+	if (loses(v, x, is_max) &&
+	    (is_max ? x->sign != SIGN_UNSIGNED : dialect_has_local_min(v) || x->bits != 32))
 		report_lossy(e, call, is_max);
 	return NULL;
 }

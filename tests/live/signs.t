@@ -209,9 +209,7 @@ same large "constants of more than 31 bits"
 same site "an argument that has a sign at some sites only"
 sed -i '/^@is/s/true/1/' "$tmp/trace" # 0.27 has a type for them
 for map in is isall 'iskey\[1]' iseither; do same "@$map:" "at exit a comparison that is true is 1: @$map"; done
-extreme=lessmost
-case $("$bpftrace" --version) in *v0.20.* | *v0.21.[01]) extreme= ;; esac # takes what is below 0 for unsigned there, and check says so
-for map in acc c neg far mixed less lessmap lesssum $extreme; do same "@$map:" "at exit @$map has a sign"; done
+for map in acc c neg far mixed less lessmap lesssum lessmost; do same "@$map:" "at exit @$map has a sign"; done
 unlike "$(cat "$tmp/messages")" 'different signs' "bpftrace has nothing to say of it"
 like "$("$btgen" expand --for 0.17 -x "$tmp/m" -e 'usdt:__EXE__:torn { if (arg0 < 0) { exit(); } }' 2>&1)" \
 	'warning: bpftrace compares unsigned, and the signedness of this operand is unknown' \

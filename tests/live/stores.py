@@ -71,7 +71,7 @@ def parts(rng, n, version):
             is_unsigned = a[2] or b[2]
             if version in (18, 19) and function == "min" and is_unsigned:
                 continue
-            is_cut = is_unsigned and version < {"max": 20, "min": 18}.get(function, 0)  # see samples.t
+            is_cut = is_unsigned and (version <= 21 if function == "max" else function == "min" and version in (17, 20, 21))  # see samples.t
             if function == "avg" and version < 24 and is_unsigned:  # it divides with a sign
                 continue
             m = f"@{part.name}{len(part.rows)}"
