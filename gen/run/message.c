@@ -680,7 +680,8 @@ static bool is_noise(struct str line)
 		"WARNING: Could not determine instruction boundary for *",
 		// To keep the symbols of those that will have ended, which it does for names of files only.
 		"WARNING: Unable to get pids for *",
-		// 0.21 prints this for every script, newer ones another text where a script fails
+		// 0.20 and 0.21 print these for every script, newer ones another text where a script fails
+		"WARNING: Could not find kernel headers in  or . To *",
 		"WARNING: Could not find kernel headers in * or /lib/modules/*"))
 		return true;
 	bool detach = is_like(line, "ERROR: failed to detach probe: u*",

@@ -7,7 +7,7 @@ need_tracing
 version=$("$bpftrace" --version | sed -n 's/^bpftrace v\(0\.[0-9]*\).*/\1/p')
 [ -n "$version" ] || skip_all "unknown version: $("$bpftrace" --version)"
 dry=--dry-run
-[ "${version#0.}" -ge 21 ] || dry=-d
+[ "${version#0.}" -ge 22 ] || dry=-d
 
 # compiles PROGRAM: it does, in bpftrace
 compiles() { guard "$bpftrace" --unsafe "$dry" -e "$1" >"$tmp/out" 2>&1; }
@@ -18,14 +18,16 @@ is_there() { ! "$btgen" check --for "$version" -e "$1" 2>&1 | grep -q '\[version
 judge() {
 	local line all=''
 	while read -r line; do
+		[ "${version#0.}" -ge 23 ] || [ "$line" != 'print(len(ustack));' ] || continue # its len() is of maps: it says so
 		if is_there "$1 $line $2"; then
 			all+=" $line"
 		else
 			not_ok "bpftrace $version refuses, as btgen says: $line" compiles "$1 $line $2"
 		fi
 	done
-	[ -z "$all" ] || ok "bpftrace $version has what btgen takes for its own" compiles "$1 $all $2" || cat "$tmp/out" >&2
+	[ -z "$all" ] || ok "bpftrace $version has what btgen takes for its own" compiles "$1 ${all%"$last"} $2" || cat "$tmp/out" >&2
 }
+last=
 
 judge 'BEGIN { @m[1] = 1;' 'exit(); }' <<'EOF2'
 assert(1 == 1, "x");
@@ -86,6 +88,7 @@ print(sarg0);
 signal_thread("USR1");
 EOF2
 
+[ "${version#0.}" -ge 21 ] || last=';' # 0.20 takes no semicolon after the last setting
 judge 'config = {' '} BEGIN { exit(); }' <<'EOF2'
 cache_user_symbols = "NONE";
 cpp_demangle = 1;
@@ -104,6 +107,8 @@ unstable_typeinfo = 1;
 unstable_dw_ustack = 1;
 use_blazesym = 1;
 EOF2
+
+last=
 
 # What can be a key, bpftrace can print. (A signal that it sends to itself, 0.23 turns into a core dump.)
 ulimit -c 0
@@ -203,12 +208,15 @@ like "$out" '^ticks$' "one of two texts may be the command's name"
 like "$out" '^\[0, 10\) +1 \|' "lhist() takes constant expressions"
 letters=$(printf 'abcdefghijklmnopqrstuvwxyz%.0s' {1..9})
 length=220
-[ "${version#0.}" -gt 17 ] || length=200 # as the warning says
+case ${version#0.} in # as the warning says
+17 | 20 | 22) length=200 ;;
+21) length=146 ;;
+esac
 printed 'printf("%r\n", buf(args.job->letters, 220));' "${letters:0:$length}" "buf() reads a part of a large array"
 printed '@one[args.job->color] = 1; delete(@one[BLUE]); @two[5] = 2; @two[args.job->color] = 3;' $'@one[GREEN]: 1\n@two[GREEN]: 3' \
 	"keys of an enum keep their names beside keys that are written out"
 printed '@one = 0; @one = args.job->color;' '@one: GREEN' "... and so does a value"
-[ "${version#0.}" -lt 21 ] ||
+[ "${version#0.}" -lt 22 ] || # a loop of 0.21 sees nothing of its clause, and bpftrace says so
 	printed '@m[1] = 2; for ($kv : @m) { printf("%d %d %d\n", $kv.0, args.job->n, args.c); }' $'1 -7 -103\n@m[1]: 2' \
 		"a loop over a map reads arguments"
 
