@@ -73,6 +73,28 @@ static void check_unwatch(struct checker *k, const struct node *n)
 				DIALECT_ARG(v));
 }
 
+/** zero(@m) of averages: nothing is divided by 0 if a number follows before the map is printed. */
+static void check_zero(struct checker *k, const struct node *n)
+{
+	unsigned v = k->b->given->version;
+	const struct node *map = n->child;
+	if (!node_is(n, NODE_CALL, "zero") || !map || map->kind != NODE_MAP ||
+	    !dialect_dies_of_zeroed_averages(v))
+		return;
+	const struct use *u = uses_of_map(&k->b->found.uses, map->name ? map->name->text : STR(""));
+	for (; u; u = u->next) {
+		const struct node *value = u->value ? node_ungrouped(u->value) : NULL;
+		if (!value ||
+		    !(node_is(value, NODE_CALL, "avg") || node_is(value, NODE_CALL, "stats")))
+			continue;
+		check_report_at(k, n->first, "version", DIAG_WARNING,
+				"zero() of " STR_FMT "() ends bpftrace " DIALECT_FMT
+				" by a signal when it is printed: use clear()",
+				STR_ARG(value->name->text), DIALECT_ARG(v));
+		return;
+	}
+}
+
 static void check_func(struct checker *k, const struct node *n)
 {
 	unsigned v = k->b->given->version;
@@ -196,6 +218,7 @@ void check_broken(struct checker *k, struct node *n)
 	check_find(k, n);
 	check_text_pointer(k, n);
 	check_unwatch(k, n);
+	check_zero(k, n);
 	check_func(k, n);
 	check_lhist(k, n);
 	check_buf(k, n);

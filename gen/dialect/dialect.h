@@ -226,6 +226,8 @@ QUIRK(dialect_inverts_has_cpid, SINCE(25)) // not reported
 QUIRK(dialect_reads_kernel_texts, SINCE(25)) // not reported
 /** unwatch() makes an object that it cannot load, and ends it by a signal: 0.27; 0.23 is right, those between untried. */
 QUIRK(dialect_dies_of_unwatch, SINCE(27)) // not reported
+/** Divides by 0 when it prints avg() or stats() after zero(): 0.23.2, and 0.22.0 to 0.23.5 by their source. */
+QUIRK(dialect_dies_of_zeroed_averages, 22, 23) // not reported
 /** func in a uretprobe is where it returns to: 0.17; 0.23 has the function. */
 QUIRK(dialect_names_caller, UPTO(17)) // #2645
 /** uaddr() is the address in the file, wherever that is mapped: 0.17 and 0.23. */
