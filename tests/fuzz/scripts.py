@@ -25,7 +25,7 @@ from expressions import HELPERS, SUMS, TRUTHS, Bench, Maker, Node, Refused, Row,
 from numbermodel import CASTS, definitions, filled, fired, leaf
 
 ROUNDS, PROBES = 120, 5
-COST_OF_CLAUSE = {17: 30, 23: 44}  # reads of memory, about: of the stack, and of what the kernel verifies
+COST_OF_CLAUSE = {17: 30, 20: 18, 22: 30, 23: 44}  # reads of memory, about: of the stack, and of what the kernel verifies
 CONSTANTS = [("COLOR_TOP", "2147483649L"), ("COLOR_RED", "3L"), ("STATE_BAD", "(-3L)"), ("STATE_WORSE", "(-2000000000L)"),
              ("sizeof(uint64)", "8L"), ("LIMIT", "5L"), ("LOW", "(-7L)"), ("MANY", "4294967296L")]
 DEFINES = "#define LIMIT 5\n#define LOW (-7)\n#define MANY 4294967296\n#define PLUS(a, b) ((a) + (b))\n#define HALF(a) ((a) / 2)\n" \
@@ -559,7 +559,7 @@ class Script(Maker):
     def clause(self, i, anchored):
         """(its number, predicate, statements)"""
         r = self.rng
-        self.room = COST_OF_CLAUSE[17 if self.version < 23 else 23]
+        self.room = COST_OF_CLAUSE[max(v for v in COST_OF_CLAUSE if v <= self.version)]
         filter_ = None
         self.locals = []
         if r.random() < 0.3:
