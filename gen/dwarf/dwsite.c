@@ -131,6 +131,22 @@ unsigned dwsite_line_of(Dwarf_Die *die, unsigned name)
 		   : 0;
 }
 
+/** What has the place where the function @die is declared: gcc tells that of a lambda's type alone. */
+static Dwarf_Die declaration_of(Dwarf_Die die)
+{
+	enum { OBJECT_TYPES = 4 }; // the pointer, const, its target
+	Dwarf_Attribute at;
+	Dwarf_Die type;
+	if (dwarf_hasattr_integrate(&die, DW_AT_decl_line) ||
+	    strcmp(dwsrc_name(&die), "operator()") != 0 ||
+	    !dwarf_attr_integrate(&die, DW_AT_object_pointer, &at) ||
+	    !dwarf_formref_die(&at, &type))
+		return die;
+	for (int i = 0; i < OBJECT_TYPES && dwsrc_follow(&type, DW_AT_type);)
+		i++;
+	return type;
+}
+
 /** 0: there is none. */
 static uint64_t number_of(Dwarf_Die *die, unsigned name)
 {
@@ -159,6 +175,28 @@ size_t dwsite_function_of(const struct dwsite *s, size_t i)
 	return i;
 }
 
+/** Without folders: the file that the attribute @name has; empty: none is known. */
+static struct str file_of(struct dwsrc *src, Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die unit;
+	Dwarf_Files *files;
+	Dwarf_Word i;
+	size_t n;
+	if (!dwarf_attr_integrate(die, name, &attr) || dwarf_formudata(&attr, &i) != 0 ||
+	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    !dwsite_may_read_lines(src, &unit) || dwarf_getsrcfiles(&unit, &files, &n) != 0 ||
+	    i >= n)
+		return STR("");
+	return str_base(str_from(dwarf_filesrc(files, i, NULL, NULL)));
+}
+
+struct str dwsite_decl_file(struct dwsrc *src, Dwarf_Die *die)
+{
+	Dwarf_Die declaration = declaration_of(*die);
+	return file_of(src, &declaration, DW_AT_decl_file);
+}
+
 /** Is function @i of the site the one that was asked for? Of lines the one that is declared last. */
 static bool is_asked(struct dwsrc *src, struct dwsite *s, size_t i, const struct dwasked *asked,
 		     unsigned *last)
@@ -173,10 +211,16 @@ static bool is_asked(struct dwsrc *src, struct dwsite *s, size_t i, const struct
 		return !s->end && str_eqz(asked->name, *symbol ? symbol : dwsrc_name(die));
 	}
 	struct str file = asked->name.n ? asked->name : s->file;
+	Dwarf_Die declaration = declaration_of(*die);
 	unsigned line = asked->name.n ? asked->line : s->line,
-		 declared = dwsite_line_of(die, DW_AT_decl_line);
+		 declared = dwsite_line_of(&declaration, DW_AT_decl_line),
+		 call = dwsite_line_of(die, DW_AT_call_line);
 	if (declared <= *last || declared > line ||
-	    !str_eq(dwsite_decl_file(src, die), str_base(file)))
+	    !str_eq(file_of(src, &declaration, DW_AT_decl_file), str_base(file)))
+		return false;
+	// The line that calls a lambda comes after it, and is not part of it.
+	if (declared < line && call == line &&
+	    str_eq(file_of(src, die, DW_AT_call_file), str_base(file)))
 		return false;
 	*last = declared;
 	return true;
@@ -399,21 +443,6 @@ struct dwcopies {
 };
 
 // dwarf_decl_file() aborts where a .dwo file has no line table.
-struct str dwsite_decl_file(struct dwsrc *src, Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Die unit;
-	Dwarf_Files *files;
-	Dwarf_Word i;
-	size_t n;
-	if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attr) || dwarf_formudata(&attr, &i) != 0 ||
-	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-	    !dwsite_may_read_lines(src, &unit) || dwarf_getsrcfiles(&unit, &files, &n) != 0 ||
-	    i >= n)
-		return STR("");
-	return str_base(str_from(dwarf_filesrc(files, i, NULL, NULL)));
-}
-
 static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 {
 	Dwarf_Die origin = dwsrc_origin(die);

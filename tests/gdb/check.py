@@ -10,6 +10,7 @@ value was wrong. Needs root, gdb, gcc and clang. The system's bpftrace, or that 
 import argparse
 import collections
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -59,7 +60,7 @@ def find_bpftrace():
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--btgen", default=os.path.join(os.environ.get("BTGEN_BUILD", "build"), "btgen"))
-    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--seed", type=int, help="else one that is printed")
     p.add_argument("--places", type=int, default=30)
     p.add_argument("--only", default="", help="builds with this in their name")
     p.add_argument("--show", action="store_true", help="name what is refused")
@@ -68,6 +69,8 @@ def main():
     if not folder:
         return 0
     os.environ["PATH"] = folder + ":" + os.environ["PATH"]
+    o.seed = random.randrange(1, 1 << 20) if o.seed is None else o.seed
+    print(f"--seed {o.seed}")
     rows, reasons = [], collections.Counter()
     for i, (language, compiler, flags) in enumerate(builds()):
         name = " ".join([compiler] + flags)

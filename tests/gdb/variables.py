@@ -42,7 +42,8 @@ def base():
 def scalar(v):
     t = v.type.strip_typedefs()
     if t.code == gdb.TYPE_CODE_REF:
-        return int(v.referenced_value().address) & (1 << 64) - 1
+        at = v.referenced_value().address
+        return None if at is None else int(at) & (1 << 64) - 1 # what it refers to has no address
     if t.code not in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_PTR):
         return None
     if t.sizeof > 8:
@@ -95,7 +96,7 @@ def functions_at(pc):
     return ret
 
 # File and line where each function is declared, innermost first. Of inlined code gdb has those of the call, and with -flto other files:
-# what the sources have counts, for lambdas the first line of what is in them and the file of what is around.
+# what the sources have counts, for lambdas the first line of what is in them, the last of their text and the file of what is around.
 def declarations(around):
     ret = []
     for function, blocks in reversed(around):
@@ -106,26 +107,31 @@ def declarations(around):
             file = ret[-1][0]
         elif known:
             file, line = known
-        ret.append((file, line))
+        ret.append((file, line, plan["lambdas"].get("%s:%d" % (file, line), 1 << 30)))
     return ret[::-1]
 
 # The one whose text the line is: declared in its file, not after it, the last of those; the innermost where there is none.
 def written_function(declared, wanted, line):
     best, last = 0, 0
-    for i, (file, at) in enumerate(declared):
-        if wanted and file == wanted and last < at <= line:
+    for i, (file, at, end) in enumerate(declared):
+        if wanted and file == wanted and last < at <= line <= end:
             best, last = i, at
     return best
+
+# Symbols are objects that are made anew each time.
+def is_same(a, b):
+    return a is not None and (a.name, a.line) == (b.name, b.line)
 
 # A compiler can describe values wrongly: what it says of a place that holds for all of a function is no description.
 def is_listed(function, name):
     frame = gdb.newest_frame()
-    while frame and frame.function() != function:
+    while frame and not is_same(frame.function(), function):
         frame = frame.older()
     if not frame:
         return False
     frame.select()
-    ret = "multi-location" in gdb.execute("info address " + name, to_string=True)
+    said = gdb.execute("info address " + name, to_string=True)
+    ret = "multi-location" in said or "optimized out" in said # in parts, or there alone
     gdb.newest_frame().select()
     return ret
 
@@ -146,7 +152,7 @@ def variables(pc, file, line):
         for s in (s for block in blocks for s in block):
             if not (s.is_variable or s.is_argument or s.is_constant) or s.name in seen or not s.name.replace("_", "a").isalnum():
                 continue
-            if file and s.is_variable and s.line > now and s.line - declared[i][1] < 4096:
+            if file and (s.is_variable or s.is_constant) and s.line > now and s.line - declared[i][1] < 4096:
                 later.add(s.name)
                 continue
             seen.add(s.name)
@@ -184,8 +190,8 @@ def passed(pc, symbol, found):
         gdb.execute("continue", to_string=True)
         now = gdb.newest_frame().pc()
         todo.discard(now) # its first time has gone by
-        stored = {v["path"]: v for v in variables(now, "", 0)} if now == to else {}
-        return [stored.get(v["path"], dict(v, kind="error")) if v["is_param"] else v for v in found]
+        stored = {(v["path"], v["function"]): v for v in variables(now, "", 0)} if now == to else {} # not those of inlined code
+        return [stored.get((v["path"], v["function"]), dict(v, kind="error")) if v["is_param"] else v for v in found]
     except (gdb.error, AttributeError):
         return []
 
@@ -365,15 +371,21 @@ def trace(o, asked, refused):
 
 
 def declared_in(folder):
-    """Function -> file and line, as the sources in @folder that generate.py has written have it."""
-    ret = {}
+    """Of the sources in @folder that generate.py has written: function -> file and line, and "file:line" of a lambda -> its last line."""
+    ret, lambdas = {}, {}
     for name in os.listdir(folder) if folder else []:
+        begun = {}  # by indentation
         with open(os.path.join(folder, name), errors="replace") as f:
             for i, line in enumerate(f if re.search(r"\.(c|cpp|h)$", name) else []):
                 m = re.match(r"[a-z].*\b(\w+)\([^;]*\)$", line)
+                indented = re.match(r"\t*", line)[0]
                 if m:
                     ret[m[1]] = (name, i + 1)
-    return ret
+                elif re.search(r"\[&\]\(.*\{$", line):
+                    begun[indented] = i + 1
+                elif line.startswith(indented + "};") and indented in begun:
+                    lambdas[f"{name}:{begun.pop(indented)}"] = i + 1
+    return ret, lambdas
 
 
 def is_moved(a, b):
@@ -385,8 +397,9 @@ def is_moved(a, b):
 def ask_gdb(o, places, moves, seed):
     plan = os.path.join(o.dir, "plan.json")
     out = os.path.join(o.dir, "gdb.out")
+    declared, lambdas = declared_in(o.sources)
     with open(plan, "w") as f:
-        json.dump({"declared": declared_in(o.sources), "places": places, "file": os.path.realpath(o.file), "out": out, "seed": seed, "moves": moves}, f)
+        json.dump({"declared": declared, "lambdas": lambdas, "places": places, "file": os.path.realpath(o.file), "out": out, "seed": seed, "moves": moves}, f)
     script = os.path.join(o.dir, "ask.py")
     with open(script, "w") as f:
         f.write("PLAN = %r\n%s" % (plan, GDB))

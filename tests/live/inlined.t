@@ -114,6 +114,44 @@ END
 	"$live_sh" -q -c "$tmp/box" -o "$tmp/trace" -e 'uprobe:__EXE__@box.cc:16 { printf("%d", *vars.once); }' 2>"$tmp/messages"
 	is "$(grep . "$tmp/trace")" 15 "what a lambda has captured"
 fi
+# --- an inlined lambda: gcc has where it is declared at its type alone; the line that calls it is the caller's
+if command -v g++ >/dev/null; then
+	cat >"$tmp/lambda.cc" <<'END'
+#include <stdio.h>
+static volatile long seen;
+static int entries[4] = {3, 5, 7, 11};
+__attribute__((noinline)) static long total(long k, int n)
+{
+	long sum = k;
+	auto add = [&](int k) {
+		int n = entries[k & 3] + k;
+		fprintf(stderr, "inner k=%d n=%d\n", k, n);
+		sum += n;
+		return sum;
+	};
+	fprintf(stderr, "outer k=%ld n=%d\n", k, n);
+	seen = add((int)sum & 15);
+	return sum + n;
+}
+int main(void)
+{
+	long all = 0;
+	for (int i = 0; i < 4; i++)
+		all += total(i * 10, i);
+	return all == 0;
+}
+END
+	cat >"$tmp/lambda.bt" <<'END'
+uprobe:__EXE__@lambda.cc:9 { printf("inner k=%d n=%d\n", vars.k, vars.n); }
+uprobe:__EXE__@lambda.cc:14 { printf("outer k=%d n=%d\n", vars.k, vars.n); }
+END
+	for build in "g++ -Os" "g++ -O2" "clang++ -O2"; do
+		command -v "${build% *}" >/dev/null || continue
+		$build -g -o "$tmp/lambda" "$tmp/lambda.cc"
+		"$live_sh" -q -c "$tmp/lambda" -o "$tmp/trace" "$tmp/lambda.bt" 2>"$tmp/messages"
+		is "$(grep -E '^(inner|outer)' "$tmp/trace" | sort -u)" "$("$tmp/lambda" 2>&1 | sort -u)" "$build: a line of a lambda has its variables, and the line that calls it those around"
+	done
+fi
 # --- two copies that begin at one instruction: the name means its own variable
 cat >"$tmp/nest.c" <<'END'
 volatile int sink, other;
