@@ -24,7 +24,10 @@ bool dialect_parse(struct str text, unsigned *ret)
 const struct dialect_defect dialect_defects[] = {
     {0, 18, "reports too few lost events, and prints lines out of order by some milliseconds",
      "install 0.19 or newer"},
-    {20, 21, "treats negative numbers as unsigned in min() and max()", "install 0.21.2 or newer"},
+    {20, 21, "prints wrong numbers of min() and max() in programs of -n",
+     "install 0.21.2 or newer"},
+    {22, 23, "is killed when it prints avg() or stats() after zero()",
+     "use clear(), or install 0.24 or newer"},
     {20, 23, "can miss the first event of a key that it counts", "install 0.24 or newer"},
     {24, UINT_MAX,
      "cannot attach to a probe that has a semaphore, and a float or a variable at a fixed address "
