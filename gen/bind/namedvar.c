@@ -258,6 +258,14 @@ static const struct argloc_var *find_in(struct code_site *s, size_t end, struct 
 static bool find_local(struct code_site *s, struct str name, struct found *ret)
 {
 	const struct argloc_var *v = NULL;
+	Dwarf_Die gone = s->site.gone && !s->is_call ? *s->site.gone : (Dwarf_Die){0};
+	struct dwwalk below = {0};
+	if (gone.addr && dwsrc_follow(&gone, DW_AT_abstract_origin) &&
+	    is_forgotten(s, &below, &gone, name, s->asked.line ? s->asked.line : s->site.line, 0)) {
+		*ret = (struct found){
+		    .var.name = name, .is_global = true, .why_not = "it is optimized out"};
+		return true;
+	}
 	for (size_t end = s->site.end; !v && end;) {
 		Dwarf_Die origin = s->site.dies.v[end - 1];
 		struct dwwalk w = {0};

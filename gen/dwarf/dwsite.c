@@ -117,6 +117,22 @@ static void descend(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, stru
 		vec_push(src->arena, &s->dies, found[n]);
 }
 
+/** Adds the inlined functions at the address that have no instruction, from the blocks around it. */
+static void find_empty(struct dwsrc *src, struct dwsite *s)
+{
+	for (size_t i = 0; i < s->dies.n; i++) {
+		Dwarf_Die parent = s->dies.v[i];
+		struct dwwalk w = {0};
+		for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, &parent, &die);) {
+			Dwarf_Addr low, high;
+			if (dwarf_tag(&die) == DW_TAG_inlined_subroutine &&
+			    dwarf_lowpc(&die, &low) == 0 && low == s->at &&
+			    dwarf_highpc(&die, &high) == 0 && high == low)
+				vec_push(src->arena, &s->empty, die);
+		}
+	}
+}
+
 struct str dwsite_written(struct dwsrc *src, const struct dwsite *s)
 {
 	return s->end ? dwname_whole(src, dwsrc_origin(s->dies.v[s->end - 1])) : STR("");
@@ -131,14 +147,18 @@ unsigned dwsite_line_of(Dwarf_Die *die, unsigned name)
 		   : 0;
 }
 
+static bool is_lambda(Dwarf_Die *die)
+{
+	return strcmp(dwsrc_name(die), "operator()") == 0;
+}
+
 /** What has the place where the function @die is declared: gcc tells that of a lambda's type alone. */
 static Dwarf_Die declaration_of(Dwarf_Die die)
 {
 	enum { OBJECT_TYPES = 4 }; // the pointer, const, its target
 	Dwarf_Attribute at;
 	Dwarf_Die type;
-	if (dwarf_hasattr_integrate(&die, DW_AT_decl_line) ||
-	    strcmp(dwsrc_name(&die), "operator()") != 0 ||
+	if (dwarf_hasattr_integrate(&die, DW_AT_decl_line) || !is_lambda(&die) ||
 	    !dwarf_attr_integrate(&die, DW_AT_object_pointer, &at) ||
 	    !dwarf_formref_die(&at, &type))
 		return die;
@@ -197,6 +217,26 @@ struct str dwsite_decl_file(struct dwsrc *src, Dwarf_Die *die)
 	return file_of(src, &declaration, DW_AT_decl_file);
 }
 
+/** May the line be part of the function @die, and is that declared after line *@last? */
+static bool has_line(struct dwsrc *src, const struct dwsite *s, Dwarf_Die *die,
+		     const struct dwasked *asked, unsigned *last)
+{
+	Dwarf_Die declaration = declaration_of(*die);
+	struct str file = str_base(asked->name.n ? asked->name : s->file);
+	unsigned line = asked->name.n ? asked->line : s->line,
+		 declared = dwsite_line_of(&declaration, DW_AT_decl_line),
+		 call = dwsite_line_of(die, DW_AT_call_line);
+	if (declared <= *last || declared > line ||
+	    !str_eq(file_of(src, &declaration, DW_AT_decl_file), file))
+		return false;
+	// The line that calls a lambda comes after it, and is not part of it.
+	bool is_after = call == line || (call < line && is_lambda(die));
+	if (declared < call && is_after && str_eq(file_of(src, die, DW_AT_call_file), file))
+		return false;
+	*last = declared;
+	return true;
+}
+
 /** Is function @i of the site the one that was asked for? Of lines the one that is declared last. */
 static bool is_asked(struct dwsrc *src, struct dwsite *s, size_t i, const struct dwasked *asked,
 		     unsigned *last)
@@ -210,20 +250,7 @@ static bool is_asked(struct dwsrc *src, struct dwsite *s, size_t i, const struct
 		const char *symbol = dwsrc_symbol(die);
 		return !s->end && str_eqz(asked->name, *symbol ? symbol : dwsrc_name(die));
 	}
-	struct str file = asked->name.n ? asked->name : s->file;
-	Dwarf_Die declaration = declaration_of(*die);
-	unsigned line = asked->name.n ? asked->line : s->line,
-		 declared = dwsite_line_of(&declaration, DW_AT_decl_line),
-		 call = dwsite_line_of(die, DW_AT_call_line);
-	if (declared <= *last || declared > line ||
-	    !str_eq(file_of(src, &declaration, DW_AT_decl_file), str_base(file)))
-		return false;
-	// The line that calls a lambda comes after it, and is not part of it.
-	if (declared < line && call == line &&
-	    str_eq(file_of(src, die, DW_AT_call_file), str_base(file)))
-		return false;
-	*last = declared;
-	return true;
+	return has_line(src, s, die, asked, last);
 }
 
 void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *asked)
@@ -231,6 +258,7 @@ void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *as
 	unsigned last = 0;
 	size_t first = 0, end = s->dies.n;
 	s->end = 0;
+	s->gone = NULL;
 	for (size_t i = 0; i < s->dies.n; i++) {
 		if (!dwsite_is_function(&s->dies.v[i]))
 			continue;
@@ -240,6 +268,9 @@ void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *as
 		}
 		first = i + 1;
 	}
+	for (size_t i = 0; i < s->empty.n && asked->how == DWASKED_LINE; i++)
+		if (has_line(src, s, &s->empty.v[i], asked, &last))
+			s->gone = &s->empty.v[i];
 	if (!s->end) {
 		s->first = 0;
 		s->end = dwsite_function_of(s, 0) + 1;
@@ -296,6 +327,7 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	struct dwwalk down = {0};
 	descend(src, &down, &function, ret);
 	vec_push(src->arena, &ret->dies, function);
+	find_empty(src, ret);
 	dwsite_choose(src, ret, &(struct dwasked){0});
 	return true;
 }

@@ -151,6 +151,29 @@ END
 		"$live_sh" -q -c "$tmp/lambda" -o "$tmp/trace" "$tmp/lambda.bt" 2>"$tmp/messages"
 		is "$(grep -E '^(inner|outer)' "$tmp/trace" | sort -u)" "$("$tmp/lambda" 2>&1 | sort -u)" "$build: a line of a lambda has its variables, and the line that calls it those around"
 	done
+	# Of one that is folded nothing is left but lines: its variables are none of the function around it.
+	cat >"$tmp/fold.cc" <<'END'
+#include <stdio.h>
+__attribute__((noinline)) static void use(const void *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
+__attribute__((noinline)) static long fold(long v, long s)
+{
+	unsigned long acc = 10;
+	use(&v);
+	auto pick = [&](int k) {
+		acc = acc * 3 + (long)k;
+		long s = v * 2;
+		return k + k;
+	};
+	acc ^= (long)pick((int)acc & 255);
+	return (long)acc + s + v;
+}
+int main(int argc, char **argv) { return fold(argc + 100, argc) == 0; }
+END
+	for build in "g++ -Os" "g++ -O2" "clang++ -O2"; do
+		command -v "${build% *}" >/dev/null || continue
+		$build -g -o "$tmp/fold" "$tmp/fold.cc"
+		unlike "$("$btgen" expand --for 0.27 -x "$tmp/fold" -e 'uprobe:__EXE__@fold.cc:10 { print(vars.s); }' 2>&1)" 'reg\(' "$build: s of a folded lambda is not that of its function"
+	done
 fi
 # --- two copies that begin at one instruction: the name means its own variable
 cat >"$tmp/nest.c" <<'END'
