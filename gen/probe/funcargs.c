@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include <elf.h>
 
+#include "ctype/cxxclass.h"
 #include "dwarf/dwload.h"
 #include "dwarf/dwsite.h"
 #include "elf/imgsym.h"
@@ -24,6 +25,8 @@ enum place_kind {
 	PLACE_MEMORY,	/**< of the function's frame, where it is put first of all */
 	PLACE_ABOVE,	/**< memory of the caller's frame */
 	PLACE_REGISTER, /**< said of the entry itself */
+	PLACE_BEHIND,	/**< memory of the caller's, whose address is passed */
+	PLACE_SPREAD,	/**< registers, one after the other, eight bytes in each */
 	PLACE_ANYWHERE, /**< a register, said of the whole function: it may be moved there first */
 };
 
@@ -31,6 +34,8 @@ struct place {
 	enum place_kind kind;
 	int number; // of the argument register, -1: it is none
 	bool is_at_once;
+	bool
+	    needs_rule; // PLACE_BEHIND, PLACE_SPREAD: said of the whole function, as PLACE_ANYWHERE is
 };
 
 /** As clang has a bool. */
@@ -41,6 +46,32 @@ static bool is_low_bits(const struct locexpr *e)
 		ret &= e->steps.v[i].op == LOCEXPR_NUMBER || e->steps.v[i].op == LOCEXPR_AND ||
 		       e->steps.v[i].op == LOCEXPR_UNSIGNED || e->steps.v[i].op == LOCEXPR_SIGNED;
 	return ret;
+}
+
+/** The argument register that DWARF calls @reg; -1: none is. */
+static int number_of(unsigned machine, int64_t reg)
+{
+	for (int i = 0; funcargs_register(machine, i) >= 0; i++)
+		if (funcargs_register(machine, i) == (int)reg)
+			return i;
+	return -1;
+}
+
+/**
+ * Is a class where an argument register leads to, *@number, or what the function has stored of one in its
+ * frame, -1?
+ */
+static bool is_behind(const struct argloc *l, const struct argloc_var *v, int *number)
+{
+	const struct locexpr *e = &v->at;
+	struct ctype *t = ctype_strip(v->type);
+	*number = -1;
+	if (!t || !ctype_is_aggregate(t) || !e->is_place || !e->steps.n)
+		return false;
+	const struct locexpr_step *first = &e->steps.v[0], *last = &e->steps.v[e->steps.n - 1];
+	if (e->steps.n == 1 && first->op == LOCEXPR_REGISTER)
+		*number = number_of(l->src->img->machine, first->n);
+	return *number >= 0 || (last->op == LOCEXPR_READ && last->n == sizeof(uint64_t));
 }
 
 /**
@@ -58,6 +89,39 @@ static bool is_there_at_once(const struct argloc *l, const struct locexpr *e)
 	return ret;
 }
 
+/**
+ * How many registers a class of the C++ library is passed in, where it is passed by value; 0: another type, or
+ * not in registers for numbers.
+ */
+static unsigned registers_of(struct ctype *t)
+{
+	struct cxxclass c;
+	uint64_t size;
+	if (!cxxclass_read(t, &c) || !ctype_size(t, &size) || size > 16 || ctype_has_floats(t))
+		return 0;
+	return size > 8 ? 2 : 1;
+}
+
+/** Is @v in argument registers from *@number on? */
+static bool is_spread(struct argloc *l, struct argloc_var v, struct place *p)
+{
+	unsigned n = registers_of(v.type);
+	uint64_t size;
+	for (unsigned i = 0; i < n && ctype_size(v.type, &size); i++) {
+		v.part_off = i * sizeof(uint64_t);
+		v.part_size = size - v.part_off < 8 ? size - v.part_off : 8;
+		argloc_locate(l, &v);
+		if (!is_low_bits(&v.at))
+			return false;
+		int number = number_of(l->src->img->machine, v.at.steps.v[0].n);
+		if (number < 0 || (i && number != p->number + (int)i))
+			return false;
+		p->number = i ? p->number : number;
+		p->needs_rule = v.is_everywhere;
+	}
+	return n > 0;
+}
+
 /** Where the parameter @die of type @t is at the entry @l. */
 static struct place find_place(struct argloc *l, Dwarf_Die *die, struct ctype *t)
 {
@@ -66,6 +130,15 @@ static struct place find_place(struct argloc *l, Dwarf_Die *die, struct ctype *t
 	unsigned machine = l->src->img->machine;
 	argloc_locate(l, &v);
 	p.is_at_once = is_there_at_once(l, &v.at);
+	if (is_behind(l, &v, &p.number)) {
+		p.kind = PLACE_BEHIND;
+		p.needs_rule = v.is_everywhere;
+		return p;
+	}
+	struct argloc_var parts = {.type = t, .die = *die};
+	struct place spread = {.kind = PLACE_SPREAD, .number = -1};
+	if (is_spread(l, parts, &spread))
+		return spread;
 	if (!dwarf_hasattr(die, DW_AT_location)) {
 		p.kind = PLACE_UNKNOWN;
 	} else if (v.kind == ARGLOC_MEM && v.at.is_of_frame) {
@@ -74,9 +147,7 @@ static struct place find_place(struct argloc *l, Dwarf_Die *die, struct ctype *t
 	} else if (is_low_bits(&v.at)) {
 		bool is_of_entry = v.kind == ARGLOC_REG && !v.is_everywhere;
 		p.kind = is_of_entry ? PLACE_REGISTER : PLACE_ANYWHERE;
-		for (int i = 0; funcargs_register(machine, i) >= 0; i++)
-			if (funcargs_register(machine, i) == (int)v.at.steps.v[0].n)
-				p.number = i;
+		p.number = number_of(machine, v.at.steps.v[0].n);
 	}
 	return p;
 }
@@ -155,10 +226,18 @@ static bool is_by_address(const struct convention *c, struct ctype *t)
 	       ctype_size(t, &size) && size > 16 && is_plain(t, 0, &left) && has_integer(t);
 }
 
-/** The number of a parameter of type @t. */
-static int next_number(struct convention *c, struct ctype *t)
+/** The number of a parameter of type @t, or of its address. */
+static int next_number(struct convention *c, struct ctype *t, enum place_kind kind)
 {
 	uint64_t size;
+	if (kind == PLACE_BEHIND)
+		return c->is_certain && funcargs_register(c->machine, c->next) >= 0 ? c->next++
+										    : -1;
+	unsigned n = kind == PLACE_SPREAD || kind == PLACE_MEMORY ? registers_of(t) : 0;
+	if (n && c->is_certain && funcargs_register(c->machine, c->next + (int)n - 1) >= 0) {
+		c->next += (int)n;
+		return c->next - (int)n;
+	}
 	t = ctype_strip(t);
 	bool is_known = t && ctype_size(t, &size);
 	if (is_known && t->kind == CTYPE_FLOAT)
@@ -227,11 +306,14 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 	for (size_t i = 0; i < f->list.n; i++) {
 		struct ctype *t = f->list.v[i].arg.type;
 		enum place_kind kind = places[i].kind;
-		rule[i] = next_number(c, t);
+		rule[i] = next_number(c, t, kind);
 		f->list.v[i].is_there = kind == PLACE_ABOVE && c->is_certain;
-		is_own |= ((kind == PLACE_NONE || kind == PLACE_UNKNOWN) && !is_by_address(c, t)) ||
-			  (rule[i] >= 0 && (kind == PLACE_ABOVE || (kind == PLACE_REGISTER &&
-								    rule[i] != places[i].number)));
+		is_own |=
+		    ((kind == PLACE_NONE || kind == PLACE_UNKNOWN) && !is_by_address(c, t)) ||
+		    (rule[i] >= 0 && (kind == PLACE_ABOVE ||
+				      (kind == PLACE_REGISTER && rule[i] != places[i].number))) ||
+		    ((kind == PLACE_BEHIND || kind == PLACE_SPREAD) && rule[i] >= 0 &&
+		     places[i].number >= 0 && rule[i] != places[i].number);
 	}
 	for (size_t i = 0; i < f->list.n; i++) {
 		struct funcarg *arg = &f->list.v[i];
@@ -242,6 +324,13 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 		// Callers in other files rely on the convention, whatever the compiler made of the rest.
 		arg->expected = p->kind == PLACE_UNKNOWN && !is_local ? rule[i] : -1;
 		arg->number = -1;
+		int first = p->number < 0			    ? by_rule
+			    : p->needs_rule && p->number != by_rule ? -1
+								    : p->number;
+		bool is_value =
+		    p->kind == PLACE_SPREAD || (p->kind == PLACE_MEMORY && registers_of(t));
+		arg->address = p->kind == PLACE_BEHIND ? first : -1;
+		arg->spread = is_value ? first : -1;
 		if (t && ctype_is_aggregate(t))
 			continue; // its bytes are no number
 		if (p->kind == PLACE_REGISTER || (p->kind == PLACE_ANYWHERE && p->is_at_once))

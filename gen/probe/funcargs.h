@@ -21,6 +21,13 @@ struct funcarg {
 	 * struct in memory; nor is there one for a parameter that is not used, which callers do not set.
 	 */
 	int expected;
+	/**
+	 * The argument register that has its address, of a class that has a destructor or copies itself in its
+	 * own way: C++ ABI for Itanium, 3.1.2.3. -1: none, or not known.
+	 */
+	int address;
+	/** The first of the argument registers that a class of the C++ library is passed in; -1: likewise. */
+	int spread;
 	/** Its location for the whole function holds at the entry, too; else the function stores it there. */
 	bool is_there;
 };

@@ -1,6 +1,7 @@
 // Pointees of pointers, as fields of their own.
 #include "template/skeleton.h"
 
+#include "ctype/cxxclass.h"
 #include "dialect/dialect.h"
 
 enum { MAX_FIELDS = 128 }; // a printf() has fewer arguments
@@ -30,6 +31,17 @@ static void become_struct(struct skeleton_field *f, struct ctype *t, uint64_t si
 	f->shape.value = (struct value){.type = t, .n_bytes = size};
 }
 
+/** As become_struct(), of a class of the C++ library; the text of a string travels, too. */
+static bool become_class(struct skeleton_field *f, struct ctype *t, uint64_t size)
+{
+	struct cxxclass c;
+	if (!cxxclass_read(t, &c))
+		return false;
+	become_struct(f, t, size);
+	f->shape.value.has_text = c.kind == CXXCLASS_TEXT;
+	return true;
+}
+
 static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, struct safe_word path,
 			  bool is_plain_path, unsigned depth)
 {
@@ -53,7 +65,8 @@ static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, str
 						   .from = w->from,
 						   .offset = at + m->off,
 						   .by_name = is_plain};
-			become_struct(&f, to, size);
+			if (!become_class(&f, to, size))
+				become_struct(&f, to, size);
 			vec_push(w->sk->arena, &w->fields, f);
 		}
 	}
@@ -76,10 +89,10 @@ static void find_level(struct follower *w, size_t first)
 /** Numbers that the structs of a record can be, beside all else in it. */
 static unsigned room_for_structs(const struct follower *w)
 {
-	unsigned strings = 0, others = SHAPE_HEAD;
+	unsigned strings = 0, others = SHAPE_HEAD + (w->sk->calls ? 2 : 0); // see SHAPE_ENTRY
 	for (size_t i = 0; i < w->fields.n; i++) {
 		const struct value *v = &w->fields.v[i].shape.value;
-		strings += v->how == VALUE_STRING;
+		strings += v->how == VALUE_STRING || v->has_text;
 		others += v->how != VALUE_HIDDEN;
 		// The variable that has its address is on the same stack.
 		others += value_has_parts(v) && dialect_prints_from_stack(w->sk->version);
@@ -120,20 +133,27 @@ static void drop_empty(struct follower *w, size_t first)
 		bool is_empty = value_has_parts(&f->shape.value) && !f->shape.value.n_bytes;
 		if (is_empty && f->from)
 			continue;
-		if (is_empty)
+		if (is_empty && f->spread)
+			f->shape.value = (struct value){.how = VALUE_HIDDEN};
+		else if (is_empty)
 			f->shape.value = (struct value){.type = &value_address};
 		w->fields.v[n++] = *f;
 	}
 	w->fields.n = n;
 }
 
-static void follow_arguments(struct follower *w, const struct skeleton_probe *p)
+static void follow_arguments(struct follower *w, const struct skeleton_probe *p, unsigned levels)
 {
 	for (size_t i = 0; i < p->n_fields; i++) {
 		struct skeleton_field f = p->fields[i];
 		uint64_t size;
-		struct ctype *to = struct_behind(f.arg->type, &size);
-		if (value_is_address(&f.shape.value) && to)
+		// Others need not be loaded if they are not shown.
+		struct ctype *pointer = ctype_as_pointer(w->sk->arena, f.arg->type);
+		bool is_wanted = levels || cxxclass_is_named(ctype_pointee(pointer));
+		struct ctype *to = is_wanted ? struct_behind(f.arg->type, &size) : NULL;
+		if (f.spread && ctype_size(f.arg->type, &size))
+			become_class(&f, ctype_strip(f.arg->type), size);
+		if (value_is_address(&f.shape.value) && to && !become_class(&f, to, size) && levels)
 			become_struct(&f, to, size);
 		vec_push(w->sk->arena, &w->fields, f);
 	}
@@ -143,7 +163,7 @@ static void follow(struct skeleton *sk, struct skeleton_probe *p, unsigned level
 {
 	struct follower w = {.sk = sk};
 	size_t first = 0;
-	follow_arguments(&w, p);
+	follow_arguments(&w, p, levels);
 	unsigned room = room_for_structs(&w);
 	for (unsigned level = 1; first < w.fields.n; level++) {
 		room = share_room(&w, first, room, level >= levels);
@@ -159,6 +179,6 @@ static void follow(struct skeleton *sk, struct skeleton_probe *p, unsigned level
 
 void follow_pointers(struct skeleton *sk, unsigned levels)
 {
-	for (size_t i = 0; i < sk->probes.n && levels; i++)
+	for (size_t i = 0; i < sk->probes.n; i++)
 		follow(sk, &sk->probes.v[i], levels);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bind/argread.h"
+#include "ctype/cxxclass.h"
 #include "emit/emit.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
@@ -467,7 +468,7 @@ static void write_addresses(const struct skeleton_probe *p, struct code *out)
 {
 	for (size_t i = 0; i < p->n_fields; i++) {
 		const struct skeleton_field *f = &p->fields[i];
-		if (!value_has_parts(&f->shape.value))
+		if (!value_has_parts(&f->shape.value) || f->spread)
 			continue;
 		code_f(out, "$p%zu = ", i);
 		if (f->from)
@@ -487,6 +488,12 @@ static void write_struct(const struct skeleton *sk, const struct skeleton_field 
 {
 	struct safe_word address = word_ident(sk->arena, STR(""), "$p", i);
 	struct strbuf text = {0};
+	if (f->spread) { // no address
+		code_z(out, ", -1");
+		for (size_t k = 0; k < (f->shape.value.n_bytes + 7) / 8; k++)
+			code_f(out, ", (uint64)arg%zu", f->spread - 1 + k);
+		return;
+	}
 	code_z(out, ", ");
 	code_word(out, address);
 	for (size_t k = 0; k < (f->shape.value.n_bytes + 7) / 8; k++) {
@@ -496,6 +503,21 @@ static void write_struct(const struct skeleton *sk, const struct skeleton_field 
 		code_text(out, strbuf_str(&text));
 	}
 	strbuf_fini(&text);
+}
+
+/** The text of the std::string or std::string_view that is at $p3, or in registers. */
+static void write_class_text(const struct skeleton_field *f, size_t i, struct code *out)
+{
+	struct cxxclass c;
+	if (!cxxclass_read(f->shape.value.type, &c))
+		return; // as it was when it got a text
+	unsigned long long text = c.first.off, length = c.second.off;
+	if (f->spread)
+		code_f(out, ", str((uint64)arg%llu, (uint64)arg%llu), $key",
+		       f->spread - 1 + text / 8, f->spread - 1 + length / 8);
+	else
+		code_f(out, ", str(*(uint64 *)($p%zu + %llu), *(uint64 *)($p%zu + %llu)), $key", i,
+		       text, i, length);
 }
 
 /**
@@ -532,11 +554,13 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 	code_z(out, sk->has_stack ? ", " EMIT_PLACE ", " EMIT_CALLER : "");
 	code_z(out, ", $key, comm, $key");
 	for (size_t i = 0; i < p->n_fields; i++) {
-		if (p->fields[i].shape.value.how != VALUE_STRING)
-			continue;
-		code_z(out, ", str(");
-		code_word(out, p->fields[i].value);
-		code_z(out, "), $key");
+		if (p->fields[i].shape.value.has_text) {
+			write_class_text(&p->fields[i], i, out);
+		} else if (p->fields[i].shape.value.how == VALUE_STRING) {
+			code_z(out, ", str(");
+			code_word(out, p->fields[i].value);
+			code_z(out, "), $key");
+		}
 	}
 	code_z(out, sk->has_stack ? ", ustack, $key" : "");
 }

@@ -228,25 +228,30 @@ static void add_params(struct skeleton *sk, struct skeleton_probe *p, const stru
 	for (size_t i = 0; i < args->list.n; i++) {
 		const struct funcarg *from = &args->list.v[i];
 		struct probearg arg = from->arg;
-		bool has_number = from->number >= 0;
-		struct safe_word value =
-		    has_number ? word_ident(sk->arena, STR(""), "arg", (size_t)from->number)
-			       : word_own("?");
+		bool is_behind = from->address >= 0;
+		int number = is_behind ? from->address : from->number;
+		bool has_number = number >= 0;
+		struct safe_word value = has_number
+					     ? word_ident(sk->arena, STR(""), "arg", (size_t)number)
+					     : word_own("?");
+		if (is_behind) // as of a reference
+			arg.type = ctype_new_pointer(sk->arena, arg.type, sizeof(uint64_t));
 		if (!arg.name.n && !has_number)
 			continue;
 		if (!arg.name.n)
 			arg.name = value.s;
 		struct safe_word name = word_ident(sk->arena, arg.name, "arg", i);
 		bool is_word = arg.has_name && str_eq(name.s, from->arg.name);
-		bool by_name =
-		    is_word && (has_number ||
+		bool by_name = is_word && !is_behind &&
+			       (has_number ||
 				namedvar_is_passed(sk->arena, p->file->bin.src, p->addr, name.s));
 		if (by_name && !has_number)
 			value = word_join(sk->arena, word_own(""), "args.", name);
 		struct skeleton_field *f = push_field(sk, p, &arg, value, has_number || by_name);
-		f->index = has_number ? (unsigned)from->number : UINT_MAX;
+		f->index = has_number ? (unsigned)number : UINT_MAX;
 		f->name = name;
 		f->by_name = by_name;
+		f->spread = (unsigned)(from->spread + 1);
 	}
 }
 

@@ -33,7 +33,8 @@ static bool write_patterns(struct skeleton *sk, const struct trace_request *req,
 	skeleton_shorten_labels(sk);
 	if (req->counts)
 		return tally_write_counts(sk, str_from(req->counts), out);
-	follow_pointers(sk, req->deep);
+	if (shapes || req->deep)
+		follow_pointers(sk, req->deep);
 	if (shapes)
 		skeleton_write_records(sk, shapes, out);
 	else
@@ -47,6 +48,8 @@ static bool write_calls(struct skeleton *sk, const struct trace_request *req, st
 	if (!skeleton_collect(sk, req->calls.v, req->calls.n) || !skeleton_calls_are_safe(sk))
 		return false;
 	skeleton_shorten_labels(sk);
+	if (shapes && sk->calls->has_args)
+		follow_pointers(sk, 0);
 	if (shapes)
 		skeleton_write_calls(sk, shapes, out);
 	else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "ctype/cxxclass.h"
 #include "elf/demangle.h"
 
 /** Types come from strangers' files: what is nested deeper, or has more in it, is not shown. */
@@ -22,7 +23,8 @@ struct walk {
 	enum value_style style;
 	const struct value *value; // that is shown: it, or something in it
 	struct str bytes;
-	uint64_t addr; // where they are in the program
+	uint64_t addr;	 // where they are in the program
+	struct str text; // of the std::string that they are, where it has travelled
 	struct strbuf *out;
 	struct json *j;
 	bool needs_comma; // of text
@@ -395,49 +397,98 @@ static void show_bytes(struct walk *w, const struct ctype_place *p, const struct
 	add_string(w, s, is_cut);
 }
 
-/** A member of 8 bytes, found by its path in the struct at @p. */
-static bool read_word(const struct walk *w, const struct ctype_place *p, struct str path,
-		      uint64_t *ret)
+// --- classes of the C++ library
+
+/** Where @member of the class at @p is. */
+static struct ctype_place place_in(const struct ctype_place *p, const struct ctype_place *member)
 {
-	struct ctype_place at;
-	struct str bad;
-	struct ctype *in;
+	return (struct ctype_place){.type = ctype_strip(member->type), .off = p->off + member->off};
+}
+
+static bool read_word(const struct walk *w, const struct ctype_place *p,
+		      const struct ctype_place *member, uint64_t *ret)
+{
+	struct ctype_place at = place_in(p, member);
 	unsigned __int128 v;
-	if (!ctype_resolve(p->type, path, &at, &bad, &in) || at.bit_size || at.off > w->bytes.n)
-		return false;
-	at.type = ctype_strip(at.type);
-	at.off += p->off;
 	if (!read_integer(w, &at, false, &v))
 		return false;
 	*ret = (uint64_t)v;
 	return true;
 }
 
-/**
- * std::string and std::string_view of libstdc++. The text is known where it lies in the bytes, as
- * that of a short string does; of another one its length is.
- */
-static bool show_std_string(struct walk *w, const struct ctype_place *p, const struct ctype *t)
+static void show_size(struct walk *w, uint64_t n)
 {
-	bool is_view = str_has_prefix(t->name, STR("std::basic_string_view<char,"));
-	uint64_t at, n;
-	if (!is_view && !str_has_prefix(t->name, STR("std::__cxx11::basic_string<char,")))
-		return false;
-	if (!read_word(w, p, is_view ? STR("_M_str") : STR("_M_dataplus._M_p"), &at) ||
-	    !read_word(w, p, is_view ? STR("_M_len") : STR("_M_string_length"), &n))
-		return false;
-	uint64_t off = at - w->addr;
-	if (n == 0 || (at >= w->addr && is_there(w, off, n))) {
-		add_string(w, str_slice(w->bytes, n ? off : 0, n), false);
-		return true;
-	}
 	open_bracket(w, '{');
 	begin(w, STR("size"));
 	add_number(w, (int64_t)n, false);
 	w->needs_comma = true;
 	add_rest(w);
 	close_bracket(w, '}');
+}
+
+/**
+ * The text is known where it lies in the bytes, as that of a short string does, or has travelled; of another
+ * one its length is. What travels ends at a NUL, which a std::string may contain.
+ */
+static bool show_cxx_text(struct walk *w, const struct ctype_place *p, const struct cxxclass *c)
+{
+	uint64_t at, n;
+	if (!read_word(w, p, &c->first, &at) || !read_word(w, p, &c->second, &n))
+		return false;
+	uint64_t off = at - w->addr;
+	bool has_text = w->text.n && p->off == 0 && w->text.n <= n;
+	if (n == 0 || (at >= w->addr && is_there(w, off, n)))
+		add_string(w, str_slice(w->bytes, n ? off : 0, n), false);
+	else if (has_text)
+		add_string(w, w->text, w->text.n < n);
+	else
+		show_size(w, n);
 	return true;
+}
+
+static bool show_vector(struct walk *w, const struct ctype_place *p, const struct cxxclass *c)
+{
+	uint64_t from, to;
+	if (!read_word(w, p, &c->first, &from) || !read_word(w, p, &c->second, &to) || from > to ||
+	    (to - from) % c->element)
+		return false;
+	show_size(w, (to - from) / c->element);
+	return true;
+}
+
+static bool show_optional(struct walk *w, const struct ctype_place *p, const struct cxxclass *c)
+{
+	struct ctype_place value = place_in(p, &c->first), engaged = place_in(p, &c->second);
+	unsigned __int128 v;
+	if (!read_integer(w, &engaged, false, &v) || v > 1)
+		return false;
+	if (v)
+		show(w, &value);
+	else if (w->j)
+		json_null(w->j, NULL);
+	else
+		strbuf_addz(w->out, "nullopt");
+	return true;
+}
+
+/** False: it is none, or not all of it is there, or its members have values that it never has. */
+static bool show_cxx_class(struct walk *w, const struct ctype_place *p, struct ctype *t)
+{
+	struct cxxclass c;
+	if (!cxxclass_read(t, &c))
+		return false;
+	struct ctype_place first = place_in(p, &c.first);
+	switch (c.kind) {
+	case CXXCLASS_TEXT:
+		return show_cxx_text(w, p, &c);
+	case CXXCLASS_VECTOR:
+		return show_vector(w, p, &c);
+	case CXXCLASS_OPTIONAL:
+		return show_optional(w, p, &c);
+	default:
+		show(w, &first);
+		return true;
+	}
 }
 
 // --- what has parts
@@ -546,7 +597,7 @@ static void show_struct(struct walk *w, const struct ctype_place *p, struct ctyp
 		add_missing(w);
 		return;
 	}
-	if (show_std_string(w, p, t))
+	if (show_cxx_class(w, p, t))
 		return;
 	open_bracket(w, '{');
 	if (!show_members(w, p, t))
@@ -621,12 +672,13 @@ static void show(struct walk *w, const struct ctype_place *p)
 
 // --- what travels
 
-/** A struct or array: its address, then its bytes. */
-static void show_memory(struct walk *w, const int64_t *numbers)
+/** A struct or array: its address, then its bytes; of a std::string its text, too. */
+static void show_memory(struct walk *w, struct value_data d)
 {
-	w->addr = (uint64_t)numbers[0];
-	w->bytes =
-	    (struct str){(const char *)(numbers + 1), w->addr < NO_MEMORY ? 0 : w->value->n_bytes};
+	w->addr = (uint64_t)d.numbers[0];
+	w->bytes = (struct str){(const char *)(d.numbers + 1),
+				w->addr < NO_MEMORY ? 0 : w->value->n_bytes};
+	w->text = w->value->has_text ? *d.texts : STR("");
 	w->left = MAX_VALUES;
 	w->style = VALUE_MEMBER;
 	if (w->addr)
@@ -786,7 +838,7 @@ static void show_data(struct walk *w, struct value_data d)
 		if (!t)
 			add_missing(w);
 		else if (value_has_parts(w->value))
-			show_memory(w, d.numbers);
+			show_memory(w, d);
 		else
 			show_number(w, t, d.numbers);
 		break;

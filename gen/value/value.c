@@ -99,7 +99,7 @@ bool value_is_alike(const struct value *a, const struct value *b)
 	bool same = a->how == b->how && is_same_enum(a->names, b->names) &&
 		    (a->names || kind_of(a) == kind_of(b)) &&
 		    value_is_code(a) == value_is_code(b) && a->n_frames == b->n_frames &&
-		    a->n_parts == b->n_parts;
+		    a->has_text == b->has_text && a->n_parts == b->n_parts;
 	for (size_t i = 0; same && i < a->n_parts; i++)
 		same = value_is_alike(&a->parts[i], &b->parts[i]) &&
 		       value_is_unsigned(&a->parts[i]) == value_is_unsigned(&b->parts[i]);
@@ -115,7 +115,7 @@ void value_count(const struct value *v, size_t *n_numbers, size_t *n_texts)
 		   [VALUE_CHOICE] = {1, 0}, [VALUE_HIDDEN] = {0, 0}};
 	*n_numbers +=
 	    all[v->how].numbers + v->n_bytes / 8 + (v->n_bytes % 8 != 0) + 2 * (v->n_frames != 0);
-	*n_texts += all[v->how].texts;
+	*n_texts += all[v->how].texts + (size_t)v->has_text;
 	for (size_t i = 0; i < v->n_parts; i++)
 		value_count(&v->parts[i], n_numbers, n_texts);
 }

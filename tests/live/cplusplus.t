@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# -t, --calls and --count of a C++ program, in the words of its source: the program itself prints the names.
+# -t, --calls and --count of a C++ program, in the words of its source: the program itself prints the names and the values.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/live.sh
@@ -62,4 +62,114 @@ names --count -t 'uprobe:desk::*'
 is "$(sed -n 's/^@count\[uprobe:\(.*\)\]: 1$/\1/p' "$tmp/trace" | sort)" "$(said | sort)" "--count: the same names"
 names --calls 'desk::*' --force
 is "$(sed -n 's/.*  \(desk::.*\);$/\1/p' "$tmp/trace")" "$(said | sed '/[a-z]([a-z].*)$/!s/$/()/')" "--calls: the same names"
+
+# Classes of the library: by reference, behind a pointer that is passed for what has a destructor, in registers, and in structs.
+cat >"$tmp/values.cc" <<'END'
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+#ifdef __clang__
+#define NOIPA __attribute__((noinline, optnone))
+#else
+#define NOIPA __attribute__((noipa))
+#endif
+using std::string, std::string_view, std::optional, std::vector;
+static const char *quoted(string_view s)
+{
+	static string room[4];
+	static unsigned i;
+	return (room[i++ % 4] = "\"" + string(s) + "\"").c_str();
+}
+static const char *number(const optional<int> &o)
+{
+	static char room[4][16];
+	static unsigned i;
+	char *p = room[i++ % 4];
+	snprintf(p, sizeof(room[0]), o ? "%d" : "nullopt", o.value_or(0));
+	return p;
+}
+struct own { int id; ~own() { id = 0; } };
+struct order { long pad; string owner; vector<short> fills; std::unique_ptr<own> o; optional<int> limit; string_view tag; };
+struct mine { int size; };
+NOIPA void by_ref(const string &a, string &b, int n) { printf("a=%s b=%s n=%d\n", quoted(a), quoted(b), n); }
+NOIPA void by_pointer(const string *a, int n) { printf("a=%s n=%d\n", quoted(*a), n); }
+NOIPA void by_value(string a, int n, vector<string> v) { printf("a=%s n=%d v={size = %zu, ...}\n", quoted(a), n, v.size()); }
+NOIPA void view(string_view a, int n, string_view b) { printf("a=%s n=%d b=%s\n", quoted(a), n, quoted(b)); }
+NOIPA void view_ref(const string_view &a) { printf("a=%s\n", quoted(a)); }
+NOIPA void pointers(std::unique_ptr<own> a, const std::shared_ptr<own> &b, const std::unique_ptr<own[]> &c)
+{
+	printf("a=%p b=%p c=%p\n", (void *)a.get(), (void *)b.get(), (void *)c.get());
+}
+NOIPA void sizes(const vector<long> &a, vector<order> &b, const vector<char> *c)
+{
+	printf("a={size = %zu, ...} b={size = %zu, ...} c={size = %zu, ...}\n", a.size(), b.size(), c->size());
+}
+NOIPA void optionals(optional<int> a, const optional<int> &b, int n, const optional<string> &c)
+{
+	printf("a=%s b=%s n=%d c=%s\n", number(a), number(b), n, c ? quoted(*c) : "nullopt");
+}
+NOIPA void nul(const string &a, const string &b) { if (a.size() + b.size() == 26) puts("a=\"a\\x00b\" b=\"012345678901234567890\"..."); }
+NOIPA void deep(const order &o)
+{
+	printf("o={pad = %ld, owner = %s, fills = {size = %zu, ...}, o = %p, limit = %s, tag = {size = %zu, ...}}\n", o.pad, quoted(o.owner), o.fills.size(), (void *)o.o.get(),
+	       number(o.limit), o.tag.size());
+}
+volatile long sink;
+NOIPA void late(int a, int b, int c, int d, int e, string_view f) { sink += a + b + c + d + e + (long)f.size(); }
+NOIPA void other(const vector<bool> &a, const std::map<int, int> &b, const std::wstring &c, mine d) { sink += (long)(a.size() + b.size() + c.size()) + d.size; }
+int main()
+{
+	setlinebuf(stdout);
+	getchar();
+	string empty, shorter = "desk-a", longer = "a text of more than 15 bytes, in memory of its own", moved = longer, taken = std::move(moved);
+	char letters[] = "abcdefghij";
+	by_ref(shorter, longer, -1);
+	by_ref(empty, shorter, 2);
+	by_ref(moved, taken, 3);
+	by_pointer(&longer, 4);
+	by_value(shorter, 5, {"a", "b", "c"});
+	by_value(longer, 6, {});
+	view("", 7, string_view(letters + 2, 3));
+	view(longer, -8, string_view(letters, 1));
+	view_ref(string_view(letters + 1, 4));
+	pointers(std::make_unique<own>(), std::make_shared<own>(), std::make_unique<own[]>(3));
+	pointers(nullptr, nullptr, nullptr);
+	vector<order> orders(2);
+	vector<char> bytes(77);
+	sizes({1, 2, 3}, orders, &bytes);
+	optionals(42, -43, 9, "text");
+	optionals(std::nullopt, std::nullopt, 10, std::nullopt);
+	nul(string("a\0b", 3), string("012345678901234567890\0x", 23));
+	deep(order{-11, "owner", {1, 2}, std::make_unique<own>(), 12, "tag"});
+	late(1, 2, 3, 4, 5, "x");
+	other({true}, {{1, 2}}, L"wide", {3});
+	puts("done");
+}
+END
+for build in 'g++ -O0' 'g++ -O2' 'clang++ -O0' 'clang++ -O2'; do
+	read -r compiler level <<<"$build"
+	command -v "$compiler" >/dev/null || continue
+	$compiler $level -g -std=c++17 -o "$tmp/app" "$tmp/values.cc" || exit 1
+	functions=()
+	for f in by_ref by_pointer by_value view view_ref pointers sizes optionals nul; do functions+=(-t "uprobe:$f"); done
+	names "${functions[@]}"
+	# clang may not say where a class that is passed behind a pointer is before the prologue has ended.
+	sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace" | sed 's/^a=? n=? v=?$/a unknown/' >"$tmp/got"
+	grep -v '^done\|^o=' "$tmp/answers" | sed 's/(nil)/0x0/g' >"$tmp/want"
+	[ "$compiler" = g++ ] || { grep -q 'a unknown' "$tmp/got" && sed -i 's/^a=.* v=.*/a unknown/' "$tmp/want"; }
+	is "$(cat "$tmp/got")" "$(cat "$tmp/want")" "$build -t: values of the library's classes"
+	names -t uprobe:deep --deep 1
+	is "$(sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace")" "$(grep '^o=' "$tmp/answers")" "$build --deep: members of such classes"
+	names -t uprobe:other -t uprobe:late
+	like "$(tr '\n' ' ' <"$tmp/trace")" ' uprobe:late a=1 b=2 c=3 d=4 e=5 f=\? .* uprobe:other a=0x[0-9a-f]+ b=0x[0-9a-f]+ c=0x[0-9a-f]+ d=(\?|3) $' \
+		"$build: of other classes, and of one that no two registers are left for, nothing is said"
+done
+names --calls by_ref --args --force
+is "$(sed -n 's/.*  by_ref(\(.*\));$/\1/p' "$tmp/trace" | sed 's/, / /g')" "$(grep '^a=.* b=".*n=' "$tmp/answers" | head -n 3 | sed 's/, / /g')" "--calls --args: the same values"
+names -t uprobe:by_ref -f json
+like "$(cat "$tmp/trace")" '"a": "desk-a", "b": "a text of more than 15 bytes, in memory of its own", "n": -1' "JSON: the texts"
 done_testing
