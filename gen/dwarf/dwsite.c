@@ -268,7 +268,10 @@ void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *as
 		}
 		first = i + 1;
 	}
-	for (size_t i = 0; i < s->empty.n && asked->how == DWASKED_LINE; i++)
+	s->empty.n = 0;
+	if (asked->how == DWASKED_LINE)
+		find_empty(src, s);
+	for (size_t i = 0; i < s->empty.n; i++)
 		if (has_line(src, s, &s->empty.v[i], asked, &last))
 			s->gone = &s->empty.v[i];
 	if (!s->end) {
@@ -327,7 +330,6 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	struct dwwalk down = {0};
 	descend(src, &down, &function, ret);
 	vec_push(src->arena, &ret->dies, function);
-	find_empty(src, ret);
 	dwsite_choose(src, ret, &(struct dwasked){0});
 	return true;
 }

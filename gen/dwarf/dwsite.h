@@ -36,10 +36,10 @@ struct dwsite {
 	VEC(Dwarf_Die) dies;
 	VEC(Dwarf_Die) empty; /**< inlined at the address, and nothing is left of them */
 	Dwarf_Die *gone;      /**< the one of those that the line asked for is part of; or NULL */
-	size_t first, end;   /**< those of the function that is meant: at first the innermost */
-	struct str function; /**< its name */
-	struct str caller;   /**< the function whose code it is in, when that is another one */
-	struct str file;     /**< of the line table, as recorded, or empty */
+	size_t first, end;    /**< those of the function that is meant: at first the innermost */
+	struct str function;  /**< its name */
+	struct str caller;    /**< the function whose code it is in, when that is another one */
+	struct str file;      /**< of the line table, as recorded, or empty */
 	const char
 	    *full_path; /**< the same with the unit's directory before it; NULL when not known */
 	unsigned line;	/**< 0: not known */
