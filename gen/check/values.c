@@ -1,6 +1,7 @@
 // What functions are called with, where bpftrace takes it and does something else, or ends with a signal.
 #include "check/check_priv.h"
 
+#include "ctype/cxxclass.h"
 #include "sema/arg_fact.h"
 
 #include "bind/namedarg.h"
@@ -121,6 +122,9 @@ static struct ctype *first_in(struct ctype *t)
 static bool leads_elsewhere(struct ctype *pointer)
 {
 	const struct ctype *to = first_in(ctype_pointee(pointer));
+	struct cxxclass c;
+	if (cxxclass_read(ctype_pointee(pointer), &c) && c.kind == CXXCLASS_TEXT)
+		return false; // of which str() reads the text
 	return to && (to->kind == CTYPE_POINTER || to->kind == CTYPE_ENUM ||
 		      (to->kind == CTYPE_INT && to->size > 1));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "ctype/cxxclass.h"
 #include "dialect/dialect.h"
 #include "emit/emit_priv.h"
 #include "lang/format.h"
@@ -110,6 +111,28 @@ static const struct text *emit_str_of_value(struct emitter *e, const struct node
 				     "str() with a length cannot be used on a copy of a struct: "
 				     "read the member through a pointer");
 	return text_format(e, n, "%n", emit(e, array, WANT_STRING));
+}
+
+/** str() of a std::string or std::string_view, or of a pointer or reference to one: so much of its text as it is long. */
+static const struct text *emit_str_of_class(struct emitter *e, const struct node *n)
+{
+	const struct node *of = n->child;
+	const struct expr *x = of ? of->expr : NULL;
+	struct ctype *to = x ? ctype_pointee(ctype_as_pointer(e->arena, x->type)) : NULL;
+	struct cxxclass c;
+	if (!tok_is(n->name, "str") || !x || of->next || !e->b->given->files)
+		return NULL;
+	if (!(to && cxxclass_read(to, &c)) && !(x->is_place && cxxclass_read(x->type, &c)))
+		return NULL;
+	if (c.kind != CXXCLASS_TEXT)
+		return NULL;
+	const struct text *at = emit(e, of, to ? WANT_VALUE : WANT_ADDRESS);
+	const char *end = dialect_counts_end_of_text(e->b->given->version) ? " + 1" : "";
+	e->n_strings++;
+	e->n_reads++;
+	return text_format(e, n,
+			   "str(*(uint64 *)((uint64)(%n) + %u), *(uint64 *)((uint64)(%n) + %u)%t)",
+			   at, c.first.off, at, c.second.off, str_from(end));
 }
 
 static enum want wants_of_call(const struct emitter *e, const struct node *n,
@@ -254,6 +277,8 @@ const struct text *emit_call(struct emitter *e, const struct node *n)
 		e->in_key = NULL;
 	if (!t)
 		t = emit_str_of_value(e, n);
+	if (!t)
+		t = emit_str_of_class(e, n);
 	if (!t && name_find(e, n, &found))
 		t = name_emit(e, n, &found);
 	// A macro may use only the maps that it is given.

@@ -1,6 +1,7 @@
 // --filter: an expression of the user's, of which the clauses of a made script get what is right for their probe.
 #include "template/skeleton_priv.h"
 
+#include "ctype/cxxclass.h"
 #include "lang/vocabulary.h"
 
 bool condition_read(struct arena *a, struct diag *d, const char *text, struct condition *ret)
@@ -64,6 +65,19 @@ static struct str find_enumerator(struct arena *a, const struct skeleton_probe *
 	return found;
 }
 
+/** Is the token @i an argument that is a std::string or std::string_view, and its text is compared? */
+static bool is_class_text(const struct condition *c, size_t i, const struct skeleton_field *f)
+{
+	struct cxxclass class;
+	const struct token *t = &c->tokens.v[i];
+	bool has_before = i && tok_is_any(t - 1, (const char *const[]){"==", "!=", NULL});
+	bool has_after =
+	    i + 1 < c->tokens.n && tok_is_any(t + 1, (const char *const[]){"==", "!=", NULL});
+	struct ctype *to = f->arg ? ctype_pointee(ctype_as_pointer(c->arena, f->arg->type)) : NULL;
+	return (has_before || has_after) && f->by_name && cxxclass_read(to, &class) &&
+	       class.kind == CXXCLASS_TEXT;
+}
+
 static void write_token(struct condition *c, const struct skeleton_probe *p, size_t i,
 			struct code *out)
 {
@@ -75,6 +89,8 @@ static void write_token(struct condition *c, const struct skeleton_probe *p, siz
 	    f && !str_eqz(f->value.s, "?"); // else the error of args.NAME has the reason
 	if (f && !is_shown)
 		code_z(out, "args.");
+	bool is_text = is_shown && is_class_text(c, i, f);
+	code_z(out, is_text ? "str(" : "");
 	if (is_shown)
 		skeleton_write_value(f, true, out);
 	else if (is_name(c, i) &&
@@ -82,6 +98,7 @@ static void write_token(struct condition *c, const struct skeleton_probe *p, siz
 		code_word(out, enumerator);
 	else
 		code_text(out, text);
+	code_z(out, is_text ? ")" : "");
 }
 
 /** What @out got from @off on is the user's @t. */

@@ -172,4 +172,20 @@ names --calls by_ref --args --force
 is "$(sed -n 's/.*  by_ref(\(.*\));$/\1/p' "$tmp/trace" | sed 's/, / /g')" "$(grep '^a=.* b=".*n=' "$tmp/answers" | head -n 3 | sed 's/, / /g')" "--calls --args: the same values"
 names -t uprobe:by_ref -f json
 like "$(cat "$tmp/trace")" '"a": "desk-a", "b": "a text of more than 15 bytes, in memory of its own", "n": -1' "JSON: the texts"
+
+# str() in a script, and a condition of --filter.
+for build in 'g++ -O2' 'clang++ -O0'; do
+	read -r compiler level <<<"$build"
+	command -v "$compiler" >/dev/null || continue
+	$compiler $level -g -std=c++17 -o "$tmp/app" "$tmp/values.cc" || exit 1
+	# shellcheck disable=SC2016
+	names -e 'uprobe:__EXE__:by_ref { printf("a=\"%s\" b=\"%s\" n=%d\n", str(args.a), str(args.b), args.n); @[str(*args.b)] = count(); }
+uprobe:__EXE__:view_ref { printf("a=\"%s\"\n", str(args.a)); }
+uprobe:__EXE__:deep { $o = args.o; printf("owner = \"%s\" tag = \"%s\" is_owner = %d\n", str($o->owner), str(args.o->tag), str(args.o->owner) == "owner"); }'
+	sed -n '/ b=.* n=[-1-3]*$/p; /^a="[a-z]*"$/p; s/.*\(owner = "[^"]*"\).*/\1 tag = "tag" is_owner = 1/p' "$tmp/answers" >"$tmp/want"
+	is "$(grep -v '^@\|^$' "$tmp/trace")" "$(cat "$tmp/want")" "$build: str() of strings by reference, of views and of members"
+	is "$(grep '^@' "$tmp/trace" | sort)" "$(sed -n 's/.* b="\(.*\)" n=.*/@[\1]/p' "$tmp/answers" | sort | uniq -c | sed 's/ *\([0-9]*\) \(.*\)/\2: \1/' | grep -v '^@\[\(cde\|a\)\]')" "... and as a key"
+	names -t uprobe:by_ref --filter 'b == "desk-a"'
+	is "$(sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace")" "$(grep 'b="desk-a" n' "$tmp/answers")" "$build --filter: by the text of a string"
+done
 done_testing
