@@ -172,6 +172,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 		f->good &= exprplace_pointee(f->b, n, of, f->is_last, e);
 	} else if (tok_is(op, "!")) {
 		e->sign = SIGN_NONE;
+		e->bits = 1;
 		e->is_bool = true;
 	} else if (tok_is(op, "&")) {
 		e->sign = SIGN_OTHER;
