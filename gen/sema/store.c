@@ -16,7 +16,8 @@ static bool is_literal(const struct node *n)
 static void add_type(struct store *s, const struct expr *x)
 {
 	struct ctype *t = x->arg_of ? &store_argument : ctype_strip(x->type);
-	bool is_known = ctype_is_number(t) && !x->bit_size && !x->is_mixed;
+	// What is read through one of two pointers has the type that both lead to.
+	bool is_known = ctype_is_number(t) && !x->bit_size && (!x->is_mixed || x->is_place);
 	const struct ctype *was = s->type;
 	bool is_alike = was && (was == &store_argument) == (t == &store_argument) && t &&
 			was->size == t->size && was->is_signed == t->is_signed &&

@@ -159,6 +159,7 @@ int main(void)
 		printf("less %d%d%d%d%d%d\n", m.i8 < m.u8, m.i16 >= m.u16, (int64_t)m.i32 < (int64_t)m.u32, m.i64 < m.u64, m.u64 > m.i64, m.u8 > m.i8 - 1);
 		printf("sum %ld %ld %d\n", (long)(m.i8 + m.u8), (long)(m.u8 * m.i16), m.i16 + m.u8 < 0);
 		printf("fall %d\n", 1);
+		printf("either %ld %ld\n", (long)m.u32 ^ m.i8, (long)m.u32 * m.i16);
 		printf("minus %d %ld %d %d %d %d\n", m.u8 - m.u16, m.u8 - (long)m.u32, (m.u8 - m.u16) / 2, (m.u8 - m.u16) / 2, m.u8 - m.u16 < 0, (3 - 10) / 2);
 		printf("truth %d %d %d %d %d %d %d\n", (m.i8 < 0) + 1, 1 - (m.i8 == -1), (m.i8 < m.u8) * 7, m.i8 < 0 && m.i16 < 0, 1, -(m.i8 < 0), m.i8 != -1);
 		printf("large %d%d%d %ld %ld %ld\n", m.i32 < 3000000000, 0x80000000L > m.i8, m.u8 - 3000000000 < 0, m.i32 * 3000000000, m.u8 - 3000000000, -3000000000);
@@ -189,6 +190,7 @@ mix() { echo "usdt:__EXE__:mix { \$p = args.p; $1 }"; }
 	mix 'printf("less %d%d%d%d%d%d\n", args.i8 < args.u8, $p->i16 >= $p->u16, $p->i32 < $p->u32, args.i64 < args.u64, args.u64 > args.i64, args.u8 > args.i8 - 1);'
 	mix 'printf("sum %d %d %d\n", args.i8 + args.u8, args.u8 * $p->i16, $p->i16 + args.u8 < 0);'
 	mix '@fall[tid] -= args.u8; if (@fall[tid] < 0) { printf("fall 1\n"); }'
+	mix '$r = $p; if (args.i8 < 0) { $r = $p->self; } $w = $r->u32; printf("either %ld %ld\n", $w ^ args.i8, $w * $p->i16);'
 	mix '@acc += args.i8; @c -= 1; @neg = -args.u8; @far += args.i64;'
 	mix '@mixed = args.i8; @mixed = args.u8;'
 	mix '$d = args.u8 - $p->u16; printf("minus %d %ld %d %d %d %d\n", args.u8 - $p->u16, args.u8 - $p->u32, (args.u8 - $p->u16) / 2, $d / 2, args.u8 - $p->u16 < 0, (3 - 10) / 2);'
@@ -202,6 +204,7 @@ mix() { echo "usdt:__EXE__:mix { \$p = args.p; $1 }"; }
 ok "signs that meet: the program is accepted and attached" mixed "$tmp/mixed.bt"
 same less "a comparison of numbers with and without a sign"
 same sum "what is computed of them"
+same either "a variable of what one of two pointers leads to"
 same fall "a map that is counted down"
 same minus "a difference of numbers without a sign"
 same truth "what a comparison is as a number"
