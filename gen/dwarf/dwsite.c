@@ -149,7 +149,8 @@ unsigned dwsite_line_of(Dwarf_Die *die, unsigned name)
 
 static bool is_lambda(Dwarf_Die *die)
 {
-	return strcmp(dwsrc_name(die), "operator()") == 0;
+	const char *name = dwsrc_name(die);
+	return name && strcmp(name, "operator()") == 0;
 }
 
 /** What has the place where the function @die is declared: gcc tells that of a lambda's type alone. */

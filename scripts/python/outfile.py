@@ -13,6 +13,7 @@ A program, a script, a block device, a socket is refused: its name was given by 
 prepared is refused, too: a symbolic link that is not root's, and a file of another user or with several hard links in a
 directory in which others can write.
 """
+import contextlib
 import errno
 import fcntl
 import os
@@ -190,17 +191,21 @@ class OutFile:
 
     def make_temp(self):
         """A private file in the directory; nobody has made it before."""
-        for _ in range(100):
-            temp = "%s.%s" % (self.name, secrets.token_hex(4))
-            try:
-                self.fd = os.open(temp, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=self.dir)
-            except FileExistsError:
-                continue
-            self.temp = temp
-            for number in ENDS:  # those that are ignored stay so
-                if signal.getsignal(number) == signal.SIG_DFL:
-                    signal.signal(number, self.take_signal)
-            return
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # until there is somebody who removes it
+        try:
+            for _ in range(100):
+                temp = "%s.%s" % (self.name, secrets.token_hex(4))
+                try:
+                    self.fd = os.open(temp, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=self.dir)
+                except FileExistsError:
+                    continue
+                self.temp = temp
+                for number in ENDS:  # those that are ignored stay so
+                    if signal.getsignal(number) == signal.SIG_DFL:
+                        signal.signal(number, self.take_signal)
+                return
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
 
     def take_signal(self, number, _frame):
@@ -239,7 +244,8 @@ class OutFile:
 
     def drop(self):
         if self.temp:
-            os.unlink(self.temp, dir_fd=self.dir)
+            with contextlib.suppress(FileNotFoundError):  # a signal came as it got its name, or was removed
+                os.unlink(self.temp, dir_fd=self.dir)
         self.temp = None
 
     def close(self):

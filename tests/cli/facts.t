@@ -31,7 +31,7 @@ mkdir -p "$tmp/m/proc/self"
 printf 'Uid:\t0\t0\t0\t0\nCapBnd:\t00000000a80425fb\nCapAmb:\t0000000000000000\n' >"$tmp/m/proc/self/status"
 is "$("$btgen" run --facts="$tmp/m" --bpftrace "$tmp/0.27.1" | python3 -c 'import json, sys; x = json.load(sys.stdin); print(x["rights"]["has"], x["rights"]["missing"], x["obstacle"])')" \
 	"['CAP_DAC_OVERRIDE', 'CAP_KILL'] ['CAP_BPF', 'CAP_PERFMON'] root lacks CAP_BPF and CAP_PERFMON here, which tracing needs" "of another /proc its own"
-is "$(facts '[d["remedy"] for d in x["defects"]]' --bpftrace "$tmp/0.23.2")" "['install 0.24 or newer']" "defects are those of the version"
+is "$(facts '[d["remedy"] for d in x["defects"]]' --bpftrace "$tmp/0.23.2")" "['use clear(), or install 0.24 or newer', 'install 0.24 or newer']" "defects are those of the version"
 
 printf '#include <btgen/usdt.h>\n#include <unistd.h>\nint main(int n, char **v) { for (;;) { USDT_PROBE(app, hit, n); pause(); } return !v; }\n' >"$tmp/app.c"
 gcc -g -I"$top/include" -o "$tmp/app" "$tmp/app.c" || exit 1
