@@ -74,6 +74,7 @@ for probe in each zero some; do
 	case $probe in each) all=9 ;; zero) all=6 ;; some) all=15 ;; esac
 	round $probe -p "$live_pid" -e "usdt:__EXE__:prov:$probe { printf(\"%d\\n\", arg0); }"
 	is "$entered $(grep -c . "$tmp/trace") $(sort -u "$tmp/trace" | grep -c .)" "$all $all $((all / 3))" "$probe: each site fires, in a script"
+	wait_for eval '[ "$(raised "$live_pid")" = "0 0 0 " ]' # once what bpftrace had attached is closed, which goes on after the end
 	is "$(raised "$live_pid")" "0 0 0 " "$probe: the semaphores are down again"
 done
 
