@@ -676,12 +676,15 @@ def is_named(script, what, want, got):
             all(op == "=" and re.fullmatch(r"-?\d+|STATE_\w+|\$[pq]->(\w_)?e(\[\S*\])*", x) for op, x in stores))
 
 
-class Shortened:
-    """A script that can be made shorter: it has idents(), text(without) and differences(without), and what is left away is `without`."""
+class Traced:
+    """A `script`, with idents() and text(without), traced in a folder; what is left away of it is `without`."""
+
+    def __init__(self, folder, script):
+        self.bench, self.script, self.without = Bench(folder), script, set()
 
     def shorten(self, tries, is_still):
         """Leaves away what can be while @is_still(without), as long as there are @tries."""
-        left = [i for i in self.idents() if i not in self.without]
+        left = [i for i in self.script.idents() if i not in self.without]
         size = len(left) // 2
         while size and tries > 0:
             at = 0
@@ -696,25 +699,19 @@ class Shortened:
             size //= 2
 
 
-class Play(Shortened):
-    """A script and its program, traced in a folder."""
+class Play(Traced):
+    """A script and its program, which has rounds of values."""
 
     def __init__(self, folder, rng, version):
-        self.bench, self.script, self.without = Bench(folder), Script(rng, version), set()
+        script = Script(rng, version)
+        super().__init__(folder, script)
         self.rounds = rounds = [random_types(rng) for _ in range(ROUNDS)]
-        script = self.script
         while True:
             self.bench.build(script.c(self.without, rounds))
             opened = {int(i) for i in re.findall(r"^open (\d+)$", self.bench.answers(), re.M)}
             if not opened - self.without:
                 break
             self.without |= opened
-
-    def idents(self):
-        return self.script.idents()
-
-    def text(self, without):
-        return self.script.text(without)
 
     def differences(self, without=None):
         """[(what, C's values, the script's)], and how many values were compared; or Refused."""
@@ -748,7 +745,7 @@ def judge(play, tries):
     if bad:
         shown = [f"\t{what}: {got}, not {want}" for what, want, got in (play.differences()[0] or bad)[:6]]
     text = "\n".join([f"{len(bad)} of {n} are wrong" if bad else "refused"] + shown)
-    return n, bool(why), f"{text}\n{play.text(play.without)}"
+    return n, bool(why), f"{text}\n{play.script.text(play.without)}"
 
 
 def play_scripts(kinds, make):
@@ -772,7 +769,7 @@ def play_scripts(kinds, make):
             print(f"{name}, seed {seed + scripts}: {report}", flush=True)
         n, refused, scripts, wrong = n + compared, refused + is_refused, scripts + 1, wrong + bool(report and not is_refused)
     print(f"{name}: {n} {kinds} of {scripts} scripts from seed {seed} on compared, {refused} scripts refused, {wrong} wrong", flush=True)
-    sys.exit(1 if wrong else 0)
+    sys.exit(1 if wrong or not n else 0)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ line by line, and its maps at the end must be the same. Options, output and $BTG
 import json
 import random
 
-from expressions import Bench, Refused
-from scripts import Shortened, play_scripts
+from expressions import Refused
+from scripts import Traced, play_scripts
 
 ROUNDS = 24
 ENUM = {1: b"ST_IDLE", 2: b"ST_BUSY", 7: b"ST_GONE"}
@@ -147,7 +147,7 @@ class Script:
             text = b"no"
         return Is(quoted(text), lambda s: text)
 
-    def text(self, depth=2):
+    def words(self, depth=2):
         self.budget -= 1
         rng = self.rng
         held = [m for m, (_, kind) in self.maps.items() if kind == "text"]
@@ -161,7 +161,7 @@ class Script:
             key = self.key(name)
             return Is(name + key.text, lambda s: s.maps[name].get(key.value(s), b""))
         if what == "choice":
-            c, a, b = self.condition(depth - 1), self.text(depth - 1), self.text(depth - 1)
+            c, a, b = self.condition(depth - 1), self.words(depth - 1), self.words(depth - 1)
             lone = not any("[" in x.text for x in (c, a, b))  # brackets do not keep a macro's arguments together
             how = rng.choice(["({} ? {} : {})", "PICK({}, {}, {})" if lone else "({} ? {} : {})"] + (["pick({}, {}, {})"] if self.own and rng.random() < 0.3 else []))
             return Is(how.format(c.text, a.text, b.text), lambda s: a.value(s) if c.value(s) else b.value(s))
@@ -200,7 +200,7 @@ class Script:
             name = rng.choice(counted)
             key = self.key(name, 0)
             return Is(f"{name}{key.text} > {k}", lambda s: s.maps[name].get(key.value(s), 0) > k)
-        a, b = self.text(0), rng.choice([self.literal, self.literal, lambda: self.text(0)])()
+        a, b = self.words(0), rng.choice([self.literal, self.literal, lambda: self.words(0)])()
         if what == "strncmp":
             return Is(f"strncmp({a.text}, {b.text}, {k + 1}) == 0", lambda s: a.value(s)[:k + 1] == b.value(s)[:k + 1])
         if what == "contains":
@@ -217,7 +217,7 @@ class Script:
         return self.rng.choice([Is("args.st", lambda s: in_enum(s.r.st)), Is("args.r->st", lambda s: in_enum(s.r.st))])
 
     def key(self, name, depth=1):
-        parts = [{"t": lambda: self.text(depth), "n": self.number, "e": self.enum}[c]() for c in self.maps[name][0]]
+        parts = [{"t": lambda: self.words(depth), "n": self.number, "e": self.enum}[c]() for c in self.maps[name][0]]
         return Is("[" + ", ".join(p.text for p in parts) + "]", lambda s: tuple(p.value(s) for p in parts))
 
     # --- statements
@@ -242,7 +242,7 @@ class Script:
             form, part = rng.choice([("%s", None), ("%s", None), ("%-12s", -12), ("%10s", 10)]), None
             if what == "n":
                 form = ("%d", None)
-            part = {"t": self.text, "e": self.enum, "n": self.number}[what]()
+            part = {"t": self.words, "e": self.enum, "n": self.number}[what]()
             forms.append(form[0])
             parts.append((part, form[1]))
 
@@ -257,7 +257,7 @@ class Script:
         return Statement(ident, lambda: text, run)
 
     def make_print(self, _depth):
-        ident, a, b = self.ident(), self.text(1), self.number()
+        ident, a, b = self.ident(), self.words(1), self.number()
         if "@" in a.text:  # some versions take a map's element here, and print it themselves
             return self.make_printf(0)
         if self.rng.random() < 0.5:
@@ -268,7 +268,7 @@ class Script:
         ident, name = self.ident(), self.rng.choice(list(self.maps))
         key, (_, kind) = self.key(name), self.maps[name]
         if kind in ("text", "enum"):
-            v = self.text(1) if kind == "text" else self.enum()
+            v = self.words(1) if kind == "text" else self.enum()
             return Statement(ident, lambda: f"{name}{key.text} = {v.text};", lambda s: s.maps[name].__setitem__(key.value(s), v.value(s)))
         n = self.number() if kind == "sum" else Is("", lambda s: 1)
         end = {"++": "++", "count()": " = count()", "sum": f" = sum({n.text})"}[kind]
@@ -281,7 +281,7 @@ class Script:
     def make_variable(self, depth):
         """One that is known from here on, or a new value of one."""
         ident = self.ident()
-        value = self.text(2)
+        value = self.words(2)
         if self.variables and self.rng.random() < 0.5:
             name = self.rng.choice(self.variables)
         elif depth < 2:  # it is not known outside of the block
@@ -333,7 +333,7 @@ class Script:
             pass
         body, self.variables, self.budget = [], [], 0
         for name, (_, kind) in self.maps.items():
-            end = {"++": "++", "count()": " = count()", "sum": " = sum(args.i)", "text": f" = {self.text(0).text}", "enum": " = args.st"}[kind]
+            end = {"++": "++", "count()": " = count()", "sum": " = sum(args.i)", "text": f" = {self.words(0).text}", "enum": " = args.st"}[kind]
             written = f"{name}{self.key(name, 0).text}{end};"
             body.append(Statement(self.ident(), lambda written=written: written, lambda s: None))
         return Statement(self.ident(), lambda b: f"usdt:__EXE__:t:r /args.i == 99/ {{ {b} }}", nothing, body)
@@ -343,7 +343,7 @@ class Script:
     def idents(self):
         return [i for c in self.clauses for i in c.idents() if i]
 
-    def text_of(self, without):
+    def text(self, without):
         return "\n".join(self.macros + self.own + [t for t in (c.written(without) for c in self.clauses) if t]) + "\n"
 
     def values(self, records, without):
@@ -374,19 +374,13 @@ def of_json(text):
             yield f"{r['map']}[{', '.join(map(shown, e['key']))}]: {shown(e['value'])}"
 
 
-class Play(Shortened):
-    """A script and the records it sees, traced in a folder."""
+class Play(Traced):
+    """A script and the records it sees."""
 
     def __init__(self, folder, rng, version):
-        self.bench, self.script, self.without = Bench(folder), Script(rng, version), set()
+        super().__init__(folder, Script(rng, version))
         self.records = [Record(rng) for _ in range(ROUNDS)]
         self.bench.build(C % "".join(r.c() for r in self.records))
-
-    def idents(self):
-        return self.script.idents()
-
-    def text(self, without):
-        return self.script.text_of(without)
 
     def differences(self, without=None):
         """[(line, how often, how often in the trace)], and how many lines were compared; or Refused."""
@@ -398,7 +392,7 @@ class Play(Shortened):
         if not want:
             raise Refused("nothing is printed")
         is_json = self.script.is_json
-        out = self.bench.trace(self.text(without), "-f", "json" if is_json else "text")[1]
+        out = self.bench.trace(self.script.text(without), "-f", "json" if is_json else "text")[1]
         for line in of_json(out) if is_json else out.split("\n"):
             if line or line in want:
                 got[line] = got.get(line, 0) + 1
