@@ -87,7 +87,11 @@ is "$("$live_sh" -l "./$name" one 2>&1)" 'usdt:app:one(char c)' "-l of a path is
 lacks='does not have the probes or functions'
 ok "-t of a probe that two have" traced -t hit "$name"
 is "$(cat "$tmp/events")" "$(logged hit one two)" "... each event is in the programs' logs, and each of these is traced"
-is "$(grep -c '^==> ' "$tmp/trace") $(warnings)" "2 $(left 'not traced' without "$lacks")" "... below headings, and the third program is named"
+# Lines of both may come in turn: each is below a heading of its own program.
+headed=$(awk '/^==> / { match($0, /PID [0-9]+/); of = substr($0, RSTART + 4, RLENGTH - 4) }
+	match($0, /\[[0-9]+\]/) { print of, substr($0, RSTART + 1, RLENGTH - 2) }' "$tmp/trace" | LC_ALL=C sort -u)
+is "$headed" "$(printf '%s %s\n' "${pid[one]}" "${pid[one]}" "${pid[two]}" "${pid[two]}" | LC_ALL=C sort)" "... each line below a heading of its program"
+is "$(warnings)" "$(left 'not traced' without "$lacks")" "... and the third program is named"
 mark
 ok "a script of a probe that two have" traced "$name" -e 'usdt:__EXE__:hit { printf("%d hit %c\n", pid, arg0); }'
 is "$(cat "$tmp/events")" "$(logged hit one two)" "... the same events"
