@@ -22,6 +22,8 @@ LEFT_OUT = {"msg_exec", "timerfd_exec", "event_exec", "interrupt_fd_process"}
 MADE = {"nvmf_transport_poll_group_add": "queue pair", "nvmf_ctrlr_create": "controller", "nvmf_tgt_add_transport": "transport",
         "nvmf_poll_group_remove_subsystem": "group"}
 FREED = {"nvmf_transport_qpair_fini", "nvmf_ctrlr_destruct", "nvmf_poll_group_remove_subsystem"}
+# Fires behind the callback that lets the command end: the next one may have come by then.
+AFTER_ANSWER = {"nvmf_poll_group_add_subsystem"}
 ROUNDS = 3
 
 
@@ -56,17 +58,17 @@ def chains(events):
     result = collections.defaultdict(list)
     made, objects = collections.Counter(), {}
     command, n_commands, rounds = None, 0, 0
+    told = {}  # a chain: the command before its last event
     for event, sent, values in events:
         if event is None:
-            command, n_commands = sent, n_commands + 1
+            n_commands += 1
+            command = f"{n_commands} {sent}"
             continue
-        if command is None:
-            continue  # the start
         if event.startswith("dynsched_"):
-            rounds += event == "dynsched_balance"
+            rounds += bool(command) and event == "dynsched_balance"
             values = values if event == "dynsched_balance" else [v for v in values if not re.match("ptr|0x", v)]
             line = " ".join([event] + values)
-            if rounds <= ROUNDS and line not in result["scheduler"][-1:]:
+            if command and rounds <= ROUNDS and line not in result["scheduler"][-1:]:
                 result["scheduler"].append(line)
             continue
         addresses = [v for v in values if re.match(r"ptr\d+$|0x", v)]
@@ -84,7 +86,10 @@ def chains(events):
         else:
             keys = [values[0]]
         for key in keys:
-            result[key].append(f"{n_commands} {command}: {' '.join([event] + values)}")
+            if event not in AFTER_ANSWER:
+                told[key] = command
+            if told.get(key):  # not the start
+                result[key].append(f"{told[key]}: {' '.join([event] + values)}")
         if event in FREED:
             del objects[addresses[0]]
     return result
