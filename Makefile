@@ -201,7 +201,7 @@ prove = BTGEN_BUILD=$(abspath $(BUILD)) $(2) tests/prove.sh $(or $(PROVE_FLAGS),
 MANY = $(shell expr $(PROCESSORS) \* 4)
 
 check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
-	$(Q)$(call prove,$(MANY),AGAIN=6 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh) $(TESTS)
+	$(Q)$(call prove,$(MANY),AGAIN=6 AGAIN_OF='$(or $(AGAIN_OF),tests/live/*)' tests/matrix/tracefs.sh) $(TESTS)
 
 # The tests that the build of a package can run, with what that build has: no root, no network, nothing installed for them.
 # Those of tests/live, and these, need more, or are about this checkout.
