@@ -2,7 +2,7 @@
  * `#pragma track`: what the records of a script are on a timeline (btgen-template(5)).
  *
  *	#pragma track PROBE[, PROBE]... [by "TRACK"] ACTION...
- *	ACTION, on the track of the name, or on that of the thread: state "NAME" | begin "NAME" | end | slice "NAME" lasting FIELD ns|us|ms|s |
+ *	ACTION, on the track of the name, or on that of the thread: state "NAME" | begin "NAME" | end | gone | slice "NAME" lasting FIELD ns|us|ms|s |
  *	        call "NAME"
  */
 #include "template/template.h"
@@ -81,18 +81,23 @@ static bool parse_probes(struct track_line *r, const char *const *ends, struct m
 }
 
 /** state "{new}" and other actions of a record on its track. */
-static bool parse_action(struct track_line *r, const char *const *actions, struct json *j)
+static bool parse_action(struct track_line *r, const char *const *actions, bool is_for_any,
+			 struct json *j)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s", NULL};
 	struct str kind = r->at->text, name;
 	if (!tok_is_any(r->at, actions))
-		return fail(r, "state, begin, end, slice or call");
+		return fail(r, "state, begin, end, gone, slice or call");
+	if (is_for_any && !str_eqz(kind, "gone"))
+		return fail(r, "gone: only tracks that end may have any value, {*}");
 	r->at = r->at->next;
 	json_str(j, "kind", kind);
-	if (str_eqz(kind, "end"))
+	if (str_eqz(kind, "end") || str_eqz(kind, "gone"))
 		return true;
 	if (!parse_text(r, &name))
 		return false;
+	if (str_contains(name, STR("{*}")))
+		return fail(r, "the name of a field between { and }");
 	json_str(j, "name", name);
 	if (!str_eqz(kind, "slice"))
 		return true;
@@ -109,7 +114,8 @@ static bool parse_action(struct track_line *r, const char *const *actions, struc
 
 static bool parse_line(struct track_line *r, struct json *j)
 {
-	static const char *const words[] = {"by", "state", "begin", "end", "slice", "call", NULL};
+	static const char *const words[] = {"by",   "state", "begin", "end",
+					    "gone", "slice", "call",  NULL};
 	struct map probes = {0};
 	struct str by = {0};
 	if (!parse_probes(r, words, &probes) || (accept_word(r, "by") && !parse_text(r, &by)))
@@ -122,7 +128,7 @@ static bool parse_line(struct track_line *r, struct json *j)
 			json_str(j, "probe", e->key);
 			if (by.n)
 				json_str(j, "by", by);
-			if (!parse_action(r, words + 1, j))
+			if (!parse_action(r, words + 1, str_contains(by, STR("{*}")), j))
 				return false;
 			json_close(j, '}');
 		} while (r->at->kind != TOK_EOF);

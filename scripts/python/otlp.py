@@ -131,7 +131,7 @@ class Otlp:
     def ignore(self, *_):
         """Not of spans."""
 
-    process = thread = trigger = counter = ignore
+    process = thread = object = trigger = counter = ignore
 
     def end(self):
         if self.lacks_start:

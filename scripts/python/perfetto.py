@@ -48,6 +48,10 @@ class Perfetto:
     def thread(self, place, name):
         self.put("M", place, "thread_name", self.start or 0, ',"args":{"name":%s}' % quote(name))
 
+    def object(self, place, name, values):
+        rest = ',"args":{"name":%s,"values":%s}' % (quote(name), capture.to_json(values))
+        self.put("M", place, "thread_name", self.start or 0, rest)
+
     def slice(self, what, end):
         ns = what.ns
         at, lasted = ns - self.start, end - ns

@@ -5,7 +5,7 @@ object with these methods, of which a Slice is what most of them take:
 
     args(text_json, inside_json, fields)    what it keeps of an event
     begin(what, outer)                      it has begun, inside of the call `outer`, or None
-    process(place, name), thread(place, name)
+    process(place, name), thread(place, name), object(place, name, values)
     slice(what, end), overlap(what, end)    lies within others of its line, or apart; need not
     unfinished(what), mark(what)            has no end; has no duration
     trigger(place, name, ns), loss(place, name, ns, lost)
@@ -27,7 +27,8 @@ VERBS = {**dict.fromkeys(("start", "begin", "entry", "enter"), START), **dict.fr
 PROVIDERS = {**dict.fromkeys(("uprobe", "u", "kprobe", "k", "fentry", "f", "kfunc"), START),
              **dict.fromkeys(("uretprobe", "ur", "kretprobe", "kr", "fexit", "fr", "kretfunc"), END)}
 UNITS = {"ns": 1, "us": 1000, "ms": 1000000}
-KINDS = ("state", "begin", "end", "slice", "call")
+KINDS = ("state", "begin", "end", "gone", "slice", "call")
+ANY = "*"  # in braces: any value, of tracks that are gone
 BLANKS = " \t\n\r\v\f"
 OWN = ("text", "comm", "probe", "pid", "tid", "cpu")  # what each record has
 COMM = OWN.index("comm")
@@ -71,8 +72,9 @@ class Probe:
 class Track:
     """A thread's line, or that of an object."""
 
-    def __init__(self, place):
+    def __init__(self, place, parts=()):
         self.place = place
+        self.parts = parts  # of an object's name: literals, and the values between them
         self.is_named = False  # something is drawn on it
         self.open = None
         self.ended = []  # (from, to) of its outermost slices, which lie apart, the last one last
@@ -113,10 +115,10 @@ def split_fields(text):
         parts.append(name)
 
 
-def expand(parts, fields, own):
-    """The text with each {FIELD}; None when one of them is missing."""
+def fill(parts, fields, own):
+    """The parts of a text with the value of each {FIELD}; None when one of them is missing."""
     if len(parts) == 1:
-        return parts[0]
+        return parts
     found = list(parts)
     for i in range(1, len(parts), 2):
         name = parts[i]
@@ -126,10 +128,12 @@ def expand(parts, fields, own):
             value = capture.decode.decode(own[0]) if own[0] else ""
         elif name in OWN:
             value = own[OWN.index(name)]
+        elif name == ANY:
+            continue
         else:
             return None
         found[i] = value if value.__class__ is str else capture.words(value)
-    return "".join(found)
+    return found
 
 
 def is_calling(track, start):
@@ -172,6 +176,7 @@ class Timeline:
         self.calls = {}
         self.processes = set()  # those that have a name
         self.threads, self.objects = {}, {}
+        self.lasting = {}  # tracks of objects that have a state or an operation
         self.last = self.n_late = 0
         self.trigger = ""  # of --keep: why the capture ends where it does
         self.objects_place = Place(OBJECTS, OBJECTS)
@@ -226,14 +231,15 @@ class Timeline:
             self.to.process(Place(pid, pid), comm)
         self.to.thread(thread.place, comm)
 
-    def track_of(self, name):
+    def track_of(self, rule, parts):
+        name = "".join(parts).strip(BLANKS)  # "{name} {more}" of a record whose `more` is empty
         track = self.objects.get(name)
         if track is None:
             if not self.objects:
                 self.to.process(self.objects_place, "objects")
-            track = Track(Place(OBJECTS, OBJECTS + len(self.objects) + 1))
+            track = Track(Place(OBJECTS, OBJECTS + len(self.objects) + 1), parts)
             self.objects[name] = track
-            self.to.thread(track.place, name)
+            self.to.object(track.place, name, dict(zip(rule.by_parts[1::2], parts[1::2])))
         return track
 
     def give_ids(self, track, n, what):
@@ -268,6 +274,7 @@ class Timeline:
         what, track.open = track.open, None
         if what is None:
             return
+        self.lasting.pop(track, None)
         if what.category == "change" and not is_end:  # its end was not seen: nobody knows how long it took
             self.to.mark(what)
         else:
@@ -275,15 +282,19 @@ class Timeline:
 
     def follow(self, rule, ns, thread, fields, own, args):
         """The name that the rule gives, or None: the record has not all that the rule names."""
-        by, name = expand(rule.by_parts, fields, own), expand(rule.name_parts, fields, own)
+        by, name = fill(rule.by_parts, fields, own), fill(rule.name_parts, fields, own)
         lasted = rule.duration(fields) if rule.kind == "slice" else 0
         if by is None or name is None or lasted is None:
             return None
+        name = "".join(name)
         if rule.kind == "call":
+            return name
+        if rule.kind == "gone":
+            self.end_tracks(rule, by if rule.by else None, ns, thread)
             return name
         track = thread
         if rule.by:
-            track = self.track_of(by.strip(BLANKS))  # "{name} {more}" of a record whose `more` is empty
+            track = self.track_of(rule, by)
         elif not thread.is_named:
             self.name_thread(thread, own[COMM])
         if rule.kind == "slice":
@@ -292,9 +303,23 @@ class Timeline:
         self.close_track(track, ns, rule.kind == "end")
         if rule.kind != "end":
             track.open = Slice(track.place, name, "state" if rule.kind == "state" else "change", ns, args, thread.place)
+            if rule.by:
+                self.lasting[track] = True
             if self.has_ids:
                 self.give_ids(track, 0, track.open)
         return name
+
+    def end_tracks(self, rule, parts, ns, thread):
+        """Objects of that name, or of all that differ from it in {*}, have ended; or the thread has."""
+        if parts is None:
+            those = [thread]
+        elif ANY not in rule.by_parts[1::2]:
+            those = filter(None, [self.objects.get("".join(parts).strip(BLANKS))])
+        else:
+            n, same = len(parts), [i for i in range(len(parts)) if i % 2 == 0 or rule.by_parts[i] != ANY]
+            those = [track for track in self.lasting if len(track.parts) == n and all(track.parts[i] == parts[i] for i in same)]
+        for track in those:
+            self.close_track(track, ns, False)
 
     def put_slice(self, track, what, ns):
         if self.has_ids:
@@ -313,7 +338,7 @@ class Timeline:
             rule.is_missed |= found is None
             if found is not None and rule.kind == "call":
                 name = found
-            elif found is not None:
+            elif found is not None and rule.kind != "gone":  # which is a mark, too: the last that is seen of it
                 is_shown = True
         return is_shown, name
 

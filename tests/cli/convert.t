@@ -137,6 +137,47 @@ t: state 13 3600000001.0 3.0
 x: i f_done 3600000005.0
 t: B 13 3600000004.0" "nothing lasts from one capture into the next"
 
+# Objects that end: their state lasts until then, with those of their threads, and of no other object
+python3 - <<'END' >gone.json
+import json
+def line(ms, probe, **fields):
+    print(json.dumps({"time": "2026-01-31T12:00:00.%03d000000+01:00" % ms, "cpu": 0, "pid": 1, "tid": 1, "comm": "x", "probe": "p:" + probe, "text": "", "fields": fields}))
+tracks = [dict(probe="state", by="{n} {of}", kind="state", name="{s}"), dict(probe="change", by="{n} {of}", kind="begin", name="to {s}"),
+          dict(probe="thread_state", by="{n}, thread {t} {of}", kind="state", name="{s}"), dict(probe="own", kind="state", name="{s}"),
+          dict(probe="destroy", by="{n} {of}", kind="gone"), dict(probe="destroy", by="{n}, thread {*} {of}", kind="gone"),
+          dict(probe="thread_destroy", by="{*}, thread {t} {*}", kind="gone"), dict(probe="exit", kind="gone")]
+print(json.dumps({"capture": {"wall": "2026-01-31T12:00:00.000000000+01:00", "tracks": tracks}}))
+for n, of in (("cnode1", ""), ("cnode1", "second"), ("cnode10", ""), ("cnode*", "")):
+    line(1, "state", n=n, of=of, s="ON")
+    for t in (2, 20):
+        line(1, "thread_state", n=n, of=of, t=t, s="on")
+line(1, "own", s="BUSY")
+line(5, "destroy", n="cnode*", of="")
+line(10, "destroy", n="cnode1", of="")
+line(15, "destroy", n="never seen", of="")
+line(20, "thread_destroy", t=2)
+line(25, "exit")
+line(30, "change", n="cnode10", of="", s="OFF")
+line(40, "destroy", n="cnode10", of="")
+line(50, "state", n="cnode1", of="", s="AGAIN")
+END
+"$btgen" convert -f perfetto gone.json >timeline.json 2>messages
+is "$(python3 show.py timeline.json | grep -v '^x: i'; cat messages)" "cnode*: state ON 1000.0 4000.0
+cnode*, thread 2: state on 1000.0 4000.0
+cnode*, thread 20: state on 1000.0 4000.0
+cnode1: state ON 1000.0 9000.0
+cnode1, thread 2: state on 1000.0 9000.0
+cnode1, thread 20: state on 1000.0 9000.0
+cnode1, thread 2 second: state on 1000.0 19000.0
+cnode10, thread 2: state on 1000.0 19000.0
+x: state BUSY 1000.0 24000.0
+cnode10: state ON 1000.0 29000.0
+cnode10: i to OFF 30000.0
+cnode10, thread 20: state on 1000.0 39000.0
+cnode1: B AGAIN 50000.0
+cnode1 second: B ON 1000.0
+cnode1, thread 20 second: B on 1000.0" "an object that ends has no state afterwards; a change it was in has no end"
+
 # Any order of starts and ends: slices of one track never overlap but lie within each other, and none is lost.
 python3 - "$btgen" <<'END' >wrong
 import json, random, subprocess, sys

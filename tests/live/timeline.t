@@ -44,6 +44,24 @@ ok "a tour, as JSON" live_tour $live_pid -s -f json nvmf.bt
 is "$? $(cat "$tmp/said")" "0 " "it is converted, and every track is right for its records"
 is "$(python3 "$tmp/drawn.py" "$tmp/timeline" | cut -f 1,2)" "$(python3 "$tmp/logged.py" "$tmp/log" | cut -f 1,2)" "the same slices"
 
+# What the program has destroyed, by its own log: no track of it, or of its threads, has a state to the end of the picture
+cat >"$tmp/ends.py" <<'END'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+tracks = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+alive = set()
+for line in open(sys.argv[2]):
+    ns, tid, name, *args = line.rstrip("\n").split("\t")
+    if name == "nvmf_subsystem_create":
+        alive.add(args[1])
+    elif name == "nvmf_subsystem_destroy":
+        alive.discard(args[1])
+lasting = {tracks[e["tid"]].partition(", thread ")[0] for e in events if e["ph"] == "B"}
+ended = {tracks[e["tid"]] for e in events if e["ph"] == "X" and e["cat"] == "state" and e["name"] == "INACTIVE"}
+print(sorted(lasting - alive - {"target"}), len(ended) > 2)
+END
+is "$(python3 "$tmp/ends.py" "$tmp/timeline" "$tmp/log")" "[] True" "a subsystem that is destroyed has no state any more, nor have its threads"
+
 # Another target with a subsystem of the same name
 nqn=nqn.2016-06.io.spdk:cnode1
 answered() { [ "$(grep -cE '^(ok|error)' "$tmp/answers")" -ge "$1" ]; }
