@@ -233,6 +233,69 @@ static bool is_unread(const struct node *n)
 	       (n->kind == NODE_PREDICATE && n->name);
 }
 
+/** What C has and bpftrace does not: an error that says what to write. */
+static const struct c_word {
+	enum node_kind kind;
+	const char *names[4];
+	const char *instead;
+} c_words[] = {
+    {NODE_NAME, {"NULL", "nullptr"}, "write 0"},
+    {NODE_CALL, {"strcmp"}, "compare with ==: str(p) == \"text\""},
+    {NODE_CALL, {"sprintf", "snprintf"}, "give the parts to printf(), or to a map as its key"},
+    {NODE_CALL, {"strcpy", "strncpy", "strdup"}, "assign a string: $s = str(p)"},
+};
+
+static void check_c_word(struct versions *v, const struct node *n)
+{
+	for (size_t i = 0; i < sizeof(c_words) / sizeof(c_words[0]); i++) {
+		const struct c_word *w = &c_words[i];
+		if (n->kind != w->kind || !str_is_any(n->name->text, w->names) ||
+		    is_script_name(v, n) || !is_new(v, w->instead))
+			continue;
+		v->good &= diag_finding(v->b->diag, "syntax", DIAG_ERROR, tok_at(n->first),
+					"bpftrace has no " STR_FMT ": %s", STR_ARG(n->name->text),
+					w->instead);
+	}
+	if (node_is(n, NODE_CALL, "delete") && n->child &&
+	    node_ungrouped(n->child)->kind == NODE_VARIABLE)
+		v->good &= diag_finding(v->b->diag, "syntax", DIAG_ERROR, tok_at(n->first),
+					"delete() removes a key from a map: delete(@map[key])");
+}
+
+/** The statement @n that cannot be read is C, or another language: what bpftrace's own is; NULL: not known. */
+static const char *instead_of_syntax(struct versions *v, const struct node *n)
+{
+	static const struct {
+		const char *words[4], *instead;
+	} statements[] =
+	    {
+		{{"switch", "case"}, "write if (...) { ... } else if (...) { ... }"},
+		{{"elseif", "elif", "elsif"}, "write else if"},
+		{{"do"}, "write while (...) { ... }"},
+		{{"var", "auto"}, "a variable begins with $ and has no type: $x = 5"},
+	    },
+	  operators[] = {{{"and"}, "write &&"}, {{"or"}, "write ||"}};
+	const struct token *at = n->name, *first = n->first;
+	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
+		if (tok_is_any(first, statements[i].words))
+			return statements[i].instead;
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+		if (tok_is_any(at, operators[i].words))
+			return operators[i].instead;
+	if (at->kind == TOK_CHAR && at->text.n != 3)
+		return "write a number, or a string in double quotes";
+	if (at->kind == TOK_CHAR)
+		return arena_printf(v->b->arena, "write %d, or \"%c\" for a string", at->text.p[1],
+				    at->text.p[1]);
+	if (tok_is(first, "for"))
+		return "write while (...) { ... }; for ($i : 0..5) { ... } works from 0.24 on";
+	if (vocabulary_is_type_word(first->text) && at->kind == TOK_IDENT)
+		return "a variable begins with $ and has no type: $x = 5";
+	if (at->bol)
+		return "is a ';' missing before it?";
+	return tok_is(at, "=") ? "did you mean '=='?" : NULL;
+}
+
 /**
  * Nothing is adapted in what the parser could not read: no members, arguments or signs. A bpftrace that is newer
  * than the parser may know it.
@@ -252,10 +315,35 @@ static void check_syntax(struct versions *v, const struct node *n)
 		return;
 	v->good &= diag_finding(v->b->diag, "syntax", DIAG_ERROR, tok_at(at),
 				"unexpected '" STR_FMT "'", STR_ARG(at->text));
-	if (at->bol)
-		diag_note(v->b->diag, NULL, "is a ';' missing before it?");
-	else if (tok_is(at, "="))
-		diag_note(v->b->diag, NULL, "did you mean '=='?");
+	const char *instead = instead_of_syntax(v, n);
+	if (instead)
+		diag_note(v->b->diag, NULL, "%s", instead);
+}
+
+/** Where a word may be a parameter. */
+static bool in_macro(const struct node *n)
+{
+	while (n && n->kind != NODE_MACRO)
+		n = n->parent;
+	return n;
+}
+
+/** `o = 5`, `m[1]++` */
+static void check_assignment(struct versions *v, const struct node *n)
+{
+	const struct node *to = n->child;
+	if (n->kind != NODE_ASSIGN && !node_is_step(n))
+		return;
+	const char *which = to->kind == NODE_INDEX ? "a map begins with @: @"
+						   : "a variable begins with $, a map with @: $";
+	to = to->kind == NODE_INDEX ? to->child : to;
+	if (to->kind != NODE_NAME || tok_is(to->name, "_") || in_macro(n)) // _ = f()
+		return;
+	const char *name = str_dup(v->b->arena, node_text(to));
+	if (!is_new(v, name))
+		return;
+	v->good &= diag_finding(v->b->diag, "syntax", DIAG_ERROR, tok_at(to->first),
+				"cannot assign to %s: %s%s", name, which, name);
 }
 
 static void check_node(struct versions *v, const struct node *n)
@@ -290,8 +378,11 @@ bool check_words(const struct bind *b)
 {
 	struct versions v = {.b = b, .good = true};
 	const struct node *program = b->found.script.program;
-	for (const struct node *n = program; n; n = node_next(program, n))
+	for (const struct node *n = program; n; n = node_next(program, n)) {
 		check_syntax(&v, n);
+		check_assignment(&v, n);
+		check_c_word(&v, n);
+	}
 	if (b->given->is_any_version)
 		return v.good;
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)

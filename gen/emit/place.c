@@ -41,9 +41,9 @@ static struct str spell_member(struct emitter *e, const struct node *n)
 	return n->name->text;
 }
 
-/** The member @name of @of, with an arrow in place of a dot if @is_arrow. */
+/** The member @name of @of, after @operator if that is not NULL. */
 static struct text *write_named(struct emitter *e, const struct node *n, const struct text *of,
-				struct str name, bool is_arrow)
+				struct str name, const char *operator)
 {
 	const struct token *op = n->child->last->next;
 	struct text *t = text_new(e->arena, n->first, true);
@@ -53,8 +53,8 @@ static struct text *write_named(struct emitter *e, const struct node *n, const s
 		*copy = *op;
 		if (op == n->name)
 			copy->text = name;
-		else if (is_arrow && op == n->child->last->next)
-			copy->text = STR("->");
+		else if (operator&& op == n->child->last->next)
+			copy->text = str_from(operator);
 		text_add_tokens(e->arena, t, copy, copy, NULL);
 		if (op == n->last)
 			break;
@@ -70,13 +70,15 @@ static struct text *read_whole(struct emitter *e, const struct node *n, const st
 	return name.n ? text_format(e, n, "*(%t)(%n)", name, at) : NULL;
 }
 
-/** `x.m`: bpftrace before 0.25 wants an arrow after a pointer. */
+/** `x.m`: bpftrace before 0.25 wants an arrow after a pointer, and none after a struct. */
 static struct text *write_member(struct emitter *e, const struct node *n, const struct text *of)
 {
-	bool is_arrow = n->expr->via_pointer && tok_is(n->child->last->next, ".");
+	const char *operator= n->expr->via_pointer ? "->" : n->expr->in ? "." : NULL;
 	struct str name = spell_member(e, n);
-	return is_arrow || !str_eq(name, n->name->text) ? write_named(e, n, of, name, is_arrow)
-							: emit_with_children(e, n, &of);
+	if (operator&&(tok_is(n->child->last->next, operator) || n->child->last->next == n->name))
+		operator= NULL;
+	return operator|| !str_eq(name, n->name->text) ? write_named(e, n, of, name, operator)
+						       : emit_with_children(e, n, &of);
 }
 
 const struct text *place_after_args(struct emitter *e, const struct node *n)
@@ -84,7 +86,7 @@ const struct text *place_after_args(struct emitter *e, const struct node *n)
 	if (!dialect_points_at_args(e->b->given->version) ||
 	    !node_is(n->child, NODE_NAME, "args") || !tok_is(n->child->last->next, "."))
 		return NULL;
-	return write_named(e, n, emit(e, n->child, WANT_POINTER), n->name->text, true);
+	return write_named(e, n, emit(e, n->child, WANT_POINTER), n->name->text, "->");
 }
 
 static struct lvalue find_lvalue(struct emitter *e, const struct node *n)

@@ -381,14 +381,32 @@ static bool lacks_tracefs(struct str text)
 	       !tracefs_is_mounted();
 }
 
+/** Does @text have the whole word @word? */
+static bool has_word(struct str text, struct str word)
+{
+	for (const char *p; text.n && (p = memmem(text.p, text.n, word.p, word.n));) {
+		text = str_from_offset(text, (size_t)(p - text.p) + word.n);
+		if (!text.n || (!isalnum((unsigned char)*text.p) && *text.p != '_'))
+			return true;
+	}
+	return false;
+}
+
 /** "Unknown function: foo" and "Unknown identifier: 'foo'" */
 static void note_spelling(struct messages *m, struct str text)
 {
-	bool is_it = is_like(text, "Unknown function*", "Unknown identifier*");
-	struct str name = is_it ? unknown_name(text) : STR("");
+	bool is_name = is_like(text, "Unknown identifier*");
+	struct str name =
+	    is_name || is_like(text, "Unknown function*") ? unknown_name(text) : STR("");
 	const char *near = name.n ? vocabulary_nearest(name) : NULL;
+	for (const char *sign = "$@"; is_name && name.n && *sign; sign++) {
+		const char *word = arena_printf(&m->arena, "%c" STR_FMT, *sign, STR_ARG(name));
+		near = has_word(m->program, str_from(word)) ? word : near;
+	}
 	if (near && !str_eqz(name, near)) // a version that is too old has another vocabulary
 		diag_note(m->diag, NULL, "did you mean %s?", near);
+	else if (is_name && !near)
+		diag_note(m->diag, NULL, "a variable begins with $, a map with @");
 }
 
 static const char lost_counts[] =

@@ -117,12 +117,12 @@ usdt:__EXE__:all /((struct all *)arg0)->mood == SAD && ((struct all *)arg0)->bf_
 	printf("uints %u %u %u %lu\n", $a->u8, $a->u16, $a->u32, $a->u64);
 	printf("flag %d mood %ld %d %d\n", $a->flag, $a->mood, $a->mood == SAD, $a->mood < NEUTRAL);
 	printf("bits %d %d %lu\n", $a->bf_u, $a->bf_s, $a->bf_l);
-	printf("anonymous %d %d union %d %d\n", $a->anon_a, $a->anon_b, $a->both.i, $a->both.b[1]);
+	printf("anonymous %d %d union %d %d\n", $a->anon_a, $a->anon_b, $a->both->i, $a->both.b[1]);
 	$i = 2;
 	printf("arrays %d %d %s %d %d\n", $a->arr[1].s, $a->arr[$i].s, $a->arr[$i].tag, $a->grid[1][$i], $a->grid[0][1]);
 	printf("pointers %d %s %d %ld\n", $a->ptr->s, $a->ptr->tag, $a->parr[1]->s, $a->unnamed->only);
 	printf("kernel's name %d %d %d\n", $a->link.next->weight, $a->link.weight, sizeof(struct list_head));
-	printf("packed %d %d\n", $a->packed.i, $a->packed.s);
+	printf("packed %d %d\n", $a->packed.i, $a->packed->s);
 	printf("strings %s %s\n", str($a->text), $a->unterminated);
 	printf("words %d %d aligned %d flexible %d\n", $a->unroll, $a->string, $a->aligned, $a->flex[5]);
 	printf("constants %d %d %ld %d %d\n", SAD, HAPPY, HUGE_MOOD, sizeof(struct all), offsetof(struct all, arr[1].tag));
