@@ -1,7 +1,7 @@
 # btgen: one Makefile, not recursive. `make demo` and `make check` do their own set-up.
 #
 #   make              build/btgen and the programs in tests/targets
-#   make demo         builds, starts a program with probes and traces it
+#   make demo         builds, starts a program with probes and traces it; where that is not allowed, or with DEMO=vm, in an emulated machine
 #   make check        the test suite; T='tests/cli/*.t' runs a part of it, PROVE_FLAGS=-v shows each claim
 #   make check-matrix the live tests once per bpftrace version, installing the others
 #   make check-chroot SUITE=trixie      make demo and make check in a bare Debian of that suite
@@ -41,7 +41,7 @@ MAKEFLAGS += -j$(PROCESSORS)
 endif
 ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
 # The demo takes minutes to build: what it cannot show on this machine is said first.
-$(if $(filter demo,$(MAKECMDGOALS)),$(shell tests/demo.sh --rights >&2))
+$(if $(filter demo,$(MAKECMDGOALS)),$(shell DEMO=$(DEMO) tests/demo.sh --rights >&2))
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot check-package release,$(MAKECMDGOALS)),,--test) \
 	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
 	$(if $(filter check-chroot check-package release,$(MAKECMDGOALS)),--chroot) $(if $(filter check-package release,$(MAKECMDGOALS)),--package) \

@@ -3,9 +3,12 @@
 #
 #   SHARED=yes tests/demo.sh      the program that has its probes in shared libraries
 #   WRAPPER=/usr/local/bin/bpftrace.sh tests/demo.sh      the installed bpftrace.sh
-#   tests/demo.sh --rights        only says what keeps this user from tracing here, before anything is built
+#   DEMO=vm tests/demo.sh         in an emulated machine (tests/vm/demo.sh), which is the default where this one cannot trace
+#   DEMO=here tests/demo.sh       on this machine only
+#   tests/demo.sh --rights        only reports what keeps this user from tracing here, before anything is built
 #
-# Where programs cannot be traced it shows what btgen does without: the probes with their types, and the program for bpftrace. Status 1.
+# Where nothing can be traced, not even in an emulated machine, it shows what btgen does without: the probes with their types, and
+# the program for bpftrace. Status 1.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -53,9 +56,20 @@ complete() {
 	sed '1,/add namespace/d' "$tmp/trace" | grep -q 'change state from PAUSED to ACTIVE done'
 }
 
-# explain REASON: why there is no trace, and what helps
-explain() {
-	printf 'demo: this machine cannot trace: %s\n' "$1" >&2
+# may_emulate: the installed bpftrace.sh is tried on the machine that it is on
+may_emulate() { [ "${DEMO-}" != here ] && [ -z "${WRAPPER-}" ]; }
+
+# report REASON: why there is no trace of this machine's programs
+report() {
+	if may_emulate; then
+		printf 'demo: this machine cannot trace (%s): the demo runs in an emulated machine\n' "$1" >&2
+	else
+		printf 'demo: this machine cannot trace: %s\n' "$1" >&2
+	fi
+}
+
+# advise REASON: what helps
+advise() {
 	case $1 in
 	'not root') printf '  run: sudo make demo\n' ;;
 	'root lacks '* | 'bpftrace cannot attach '*)
@@ -86,27 +100,57 @@ show_untraced() {
 	echo "${2#"$top"/} -n -x $exe nvmf.bt"
 	"$2" -n -x "$exe" nvmf.bt | sed -n '/^usdt:/,$p' | excerpt 30
 	echo
-	explain "$3"
+	DEMO=here report "$3"
+	advise "$3"
 	printf '  btgen doctor reports more.\n' >&2
 	exit 1
+}
+
+# emulate [REASON]: the demo in an emulated machine. Returns where there can be none.
+emulate() {
+	local rc=0
+	if [ -n "${1-}" ]; then
+		report "$1"
+	else
+		printf 'demo: in an emulated machine (DEMO=vm)\n' >&2
+	fi
+	"$top/tests/vm/demo.sh" || rc=$?
+	if [ $rc = 3 ]; then
+		printf 'demo: there is no emulated machine here, see above\n' >&2
+		return
+	fi
+	[ $rc = 0 ] || exit 1
+	if [ -n "${1-}" ]; then
+		printf '\ndemo: that was an emulated machine. To trace the programs of this one:\n' >&2
+		advise "$1"
+		printf '  btgen doctor reports more.\n' >&2
+	fi
+	exit 0
 }
 
 main() {
 	local exe=nvmf_tgt wrapper=${WRAPPER:-$top/scripts/bpftrace.sh} line why
 	if [ "${1-}" = --rights ]; then
-		[ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null && exit
-		why=$("$top/tests/tracing.sh" --rights) || explain "$why"
+		[ "${DEMO-}" = vm ] || { [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; } || why=$("$top/tests/tracing.sh" --rights) || {
+			report "$why"
+			may_emulate || advise "$why"
+		}
 		exit 0
 	fi
 	[ "${SHARED-}" != yes ] || exe=nvmf_tgt_shared
-	if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then
+	if [ "$(id -u)" != 0 ] && [ "${DEMO-}" != vm ] && sudo -n true 2>/dev/null; then
 		# bpftrace needs root, and so do the packages that `make demo` has just looked for
-		exec sudo -n BTGEN_BUILD="${BTGEN_BUILD-}" SHARED="${SHARED-}" WRAPPER="${WRAPPER-}" "${BASH_SOURCE[0]}" "$@"
+		exec sudo -n BTGEN_BUILD="${BTGEN_BUILD-}" DEMO="${DEMO-}" SHARED="${SHARED-}" WRAPPER="${WRAPPER-}" "${BASH_SOURCE[0]}" "$@"
 	fi
-	if [ -n "${BTGEN_BUILD-}" ] && [ -z "${WRAPPER-}" ]; then
-		export BTGEN=$BTGEN_BUILD/btgen
+	[ -n "${WRAPPER-}" ] || export BTGEN=${BTGEN_BUILD:-$top/build}/btgen
+	if [ "${DEMO-}" = vm ]; then
+		emulate
+		exit 1
 	fi
-	why=$("$top/tests/tracing.sh") || show_untraced "$exe" "$wrapper" "$why"
+	why=$("$top/tests/tracing.sh") || {
+		! may_emulate || emulate "$why"
+		show_untraced "$exe" "$wrapper" "$why"
+	}
 
 	tmp=$(mktemp -d "${TMPDIR:-/tmp}/btgen-demo.XXXXXX")
 	trap cleanup EXIT

@@ -36,8 +36,8 @@ rights() {
 attach() {
 	local bpftrace=${BTGEN_BPFTRACE:-bpftrace} libc said
 	command -v "$bpftrace" >/dev/null || { echo 'bpftrace is not installed' && return; }
-	libc=$(awk '$6 ~ "/libc[.-][^/]*$" { print $6; exit }' /proc/self/maps)
-	said=$(timeout 600 "$bpftrace" -p $$ -e "${libc:+uprobe:$libc:getpid { print(1); }} BEGIN { exit(); }" 2>&1) && return
+	libc=$(awk '$6 ~ "/libc[.-][^/]*$" { print $6; exit }' /proc/$$/maps) # awk itself may be a static program
+	said=$(timeout 600 "$bpftrace" -p $$ -e "${libc:+uprobe:$libc:getpid { print(1); \}} BEGIN { exit(); }" 2>&1) && return
 	said=$(grep -v RLIMIT_MEMLOCK <<<"$said" | grep '^ERROR: ' | tail -n 1) || :
 	printf 'bpftrace cannot attach a probe%s%s\n' "${said:+: ${said#ERROR: }}" "$(has 21 || echo ' (root lacks CAP_SYS_ADMIN)')"
 }

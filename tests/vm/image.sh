@@ -1,20 +1,18 @@
 #!/usr/bin/env bash
 # Makes what tests/vm boots: a kernel with an NVMe driver, and a disk image with bpftrace and btgen on it.
 #
-#   tests/vm/image.sh FOLDER      FOLDER/vmlinuz, FOLDER/root.img
+#   tests/vm/image.sh FOLDER nvme|demo      FOLDER/vmlinuz, FOLDER/root.img
 #
 # The kernel is that of this machine's suite (kernel.sh). The disk has busybox, bash, BTGEN_BPFTRACE (default: bpftrace), this
-# checkout's btgen, scripts and templates, and the guest's first process (init). No root is needed.
+# checkout's btgen, scripts and templates, the guest's first process (init) and what that runs: guest.sh, with the kernel's
+# modules and a program that sends NVMe commands; or demo-guest.sh, with the demo. No root is needed.
 set -euo pipefail
 
 readonly -a modules=(configfs.ko nvmet.ko nvmet-tcp.ko nvme-fabrics.ko nvme-tcp.ko) # in the order of loading
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
-
-die() {
-	printf 'image.sh: error: %s\n' "$1" >&2
-	exit 1
-}
+# shellcheck source=tests/matrix/mirror.sh
+. "$here/../matrix/mirror.sh"
 
 # closure PROGRAM...: each program with its loader and shared libraries, at the paths it knows them by
 closure() {
@@ -26,9 +24,29 @@ closure() {
 	done | sort -u
 }
 
-# root_image FOLDER KERNEL
+# add_nvme TREE KERNEL
+add_nvme() {
+	local module n=0
+	mkdir "$1/modules"
+	for module in "${modules[@]}"; do
+		n=$((n + 1))
+		cp "$2/$module" "$1/modules/$n-$module"
+	done
+	cp "$here/guest.sh" "$1/guest.sh"
+	${CC:-gcc} -O1 -static -o "$1/usr/local/bin/nvmecmd" "$here/nvmecmd.c"
+}
+
+# add_demo TREE KERNEL
+add_demo() {
+	mkdir "$1/btgen/tests"
+	cp -r "$top/tests/targets" "$top/tests/demo.sh" "$top/tests/tracing.sh" "$1/btgen/tests/"
+	cp "$here/demo-guest.sh" "$1/guest.sh"
+	printf 'export SHARED=%q\n' "${SHARED-}" >"$1/job"
+}
+
+# root_image FOLDER KERNEL nvme|demo
 root_image() {
-	local tree=$1/tree bpftrace file module n=0
+	local tree=$1/tree bpftrace btgen=${BTGEN_BUILD:-$top/build}/btgen file
 	bpftrace=$(command -v "${BTGEN_BPFTRACE:-bpftrace}") || die "no bpftrace"
 	mkdir -p "$tree"/{bin,dev,proc,sys,tmp,out,usr/local/bin,btgen/build}
 	# On a system whose /lib is /usr/lib the tree's is too.
@@ -39,34 +57,29 @@ root_image() {
 			ln -s "usr/$file" "$tree/$file"
 		fi
 	done
-	closure "$(realpath "$bpftrace")" "$top/build/btgen" /bin/bash | while read -r file; do
+	closure "$(realpath "$bpftrace")" "$btgen" /bin/bash | while read -r file; do
 		mkdir -p "$tree$(dirname "$file")"
 		cp -L "$file" "$tree$file"
 	done
 	ln -sfn "$(realpath "$bpftrace")" "$tree/usr/local/bin/bpftrace"
-	cp "$(command -v busybox)" "$tree/bin/busybox"
-	cp "${BTGEN_BUILD:-$top/build}/btgen" "$tree/btgen/build/"
+	cp -L "$(command -v busybox)" "$tree/bin/busybox"
+	cp "$btgen" "$tree/btgen/build/"
 	cp -r "$top/scripts" "$top/bpf" "$tree/btgen/"
-	mkdir "$tree/modules"
-	for module in "${modules[@]}"; do
-		n=$((n + 1))
-		cp "$2/$module" "$tree/modules/$n-$module"
-	done
 	cp "$here/init" "$tree/init"
 	chmod 755 "$tree/init"
-	cp "$here/guest.sh" "$tree/guest.sh"
-	${CC:-gcc} -O1 -static -o "$tree/usr/local/bin/nvmecmd" "$here/nvmecmd.c"
-	mke2fs -q -t ext4 -b 4096 -E root_owner=0:0 -O ^has_journal -d "$tree" "$1/root.img" 320M
+	"add_$3" "$tree" "$2"
+	mke2fs -q -t ext4 -b 4096 -E root_owner=0:0 -O ^has_journal -d "$tree" "$1/root.img" \
+		"$(($(du -sm "$tree" | cut -f 1) * 5 / 4 + 64))M" >/dev/null
 	rm -rf "$tree"
 }
 
 main() {
-	[ $# = 1 ] || { printf 'Usage: tests/vm/image.sh FOLDER\n' >&2 && exit 2; }
+	[[ $# = 2 && $2 =~ ^(nvme|demo)$ ]] || { printf 'Usage: tests/vm/image.sh FOLDER nvme|demo\n' >&2 && exit 2; }
 	local files
 	mkdir -p "$1"
-	files=$("$here/kernel.sh" "$(. /etc/os-release && printf '%s' "$VERSION_CODENAME")")
+	files=$("$here/kernel.sh" "$own_suite")
 	cp "$files/vmlinuz" "$1/vmlinuz"
-	root_image "$1" "$files"
+	root_image "$1" "$files" "$2"
 }
 
 main "$@"

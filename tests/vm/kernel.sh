@@ -14,7 +14,7 @@ readonly -a modules=('*/configfs.ko*' '*/nvmet.ko*' '*/nvmet-tcp.ko*' '*/nvme-fa
 
 # fetch SUITE FOLDER
 fetch() {
-	printf 'kernel.sh: fetching the kernel of Debian %s\n' "$1" >&2
+	printf 'kernel.sh: downloading the kernel of Debian %s (40 MB with its dependencies) to %s\n' "$1" "$2" >&2
 	work=$(mktemp -d "$cache/vm/new.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
 	chmod 755 "$work" # apt fetches as a user of its own

@@ -9,7 +9,7 @@ for program in qemu-system-x86_64 busybox debugfs apt-get; do
 done
 vm=$top/tests/vm
 
-"$vm/image.sh" "$tmp/vm" >"$tmp/log" 2>&1 || {
+"$vm/image.sh" "$tmp/vm" nvme >"$tmp/log" 2>&1 || {
 	sed 's/^/# /' "$tmp/log"
 	tap_result 1 "a machine can be made"
 	done_testing
