@@ -1,6 +1,5 @@
 #include "text/expr.h"
 
-#include <limits.h>
 #include <string.h>
 
 #define MAX_DEPTH 200 // parentheses, unary operators and ?: in one another
@@ -22,11 +21,6 @@ static struct constant_value fail(struct parser *p, const struct token *at, cons
 		p->why = why;
 	}
 	return (struct constant_value){0};
-}
-
-static bool is_neg(struct constant_value a)
-{
-	return !a.is_unsigned && (int64_t)a.value < 0;
 }
 
 static struct constant_value of_bool(bool b)
@@ -116,44 +110,6 @@ static struct constant_value number(struct parser *p, const struct token *t)
 	return r;
 }
 
-/** One character of a character constant, escapes resolved. */
-static bool character(struct str *s, unsigned *ret)
-{
-	*ret = (unsigned char)s->p[0];
-	*s = str_from_offset(*s, 1);
-	if (*ret != '\\')
-		return true;
-	*ret = str_has_prefix(*s, STR("?")) ? '?' : '\033';
-	if (str_take(s, STR("?")) || str_take(s, STR("e"))) // GNU's \e
-		return true;
-	bool is_hex = str_has_prefix(*s, STR("x"));
-	bool good = str_take_escape(s, ret);
-	for (; is_hex && *ret <= 0xff && s->n && digit_value(s->p[0]) < 16;
-	     *s = str_from_offset(*s, 1))
-		*ret = *ret * 16 + (unsigned)digit_value(s->p[0]);
-	return good && *ret <= 0xff;
-}
-
-static struct constant_value char_constant(struct parser *p, const struct token *t)
-{
-	struct str s = str_slice(t->text, 1, t->text.n - 2);
-	unsigned n = 0;
-	uint32_t v = 0;
-	if (t->text.n < 3)
-		return fail(p, t, "an empty character constant");
-	while (s.n) {
-		unsigned c;
-		if (!character(&s, &c))
-			return fail(p, t, "unknown escape in a character constant");
-		if (++n > 4)
-			return fail(p, t, "a character constant of more than four characters");
-		v = v << 8 | c;
-	}
-	// As gcc: one character is a (signed, on x86) char, several are an int.
-	int64_t value = n == 1 && CHAR_MIN < 0 ? (int64_t)(signed char)v : (int64_t)(int32_t)v;
-	return (struct constant_value){.value = (uint64_t)value};
-}
-
 /** @r, which @op made of operands of C. */
 static struct constant_value check_width(struct parser *p, const struct token *op,
 					 struct constant_value r)
@@ -173,10 +129,6 @@ static struct constant_value primary(struct parser *p)
 	if (t->kind == TOK_NUMBER) {
 		p->t = t->next;
 		return number(p, t);
-	}
-	if (t->kind == TOK_CHAR) {
-		p->t = t->next;
-		return char_constant(p, t);
 	}
 	if (t->kind == TOK_IDENT) {
 		p->t = t->next;
@@ -198,8 +150,8 @@ static struct constant_value primary(struct parser *p)
 		p->t = p->t->next;
 		return r;
 	}
-	if (t->kind == TOK_STRING)
-		return fail(p, t, "#if cannot use strings");
+	if (t->kind == TOK_STRING || t->kind == TOK_CHAR)
+		return fail(p, t, "#if cannot use strings or characters");
 	return fail(p, t,
 		    t->kind == TOK_EOF ? "the #if expression ends where a value is expected"
 				       : "expected a value in the #if expression");
@@ -242,20 +194,16 @@ static int precedence(const struct token *t)
 	return 0;
 }
 
-static struct constant_value shift(struct constant_value a, struct constant_value by, bool left)
+static struct constant_value shift(struct parser *p, const struct token *op,
+				   struct constant_value a, struct constant_value by)
 {
-	uint64_t n = by.value;
-	if (is_neg(by)) {
-		left = !left;
-		n = -by.value;
-	}
-	uint64_t fill = is_neg(a) && !left ? UINT64_MAX : 0;
-	if (n >= 64)
-		a.value = fill;
-	else if (left)
+	uint64_t n = by.value & 63;
+	if (by.value > 63 && !p->unevaluated)
+		return fail(p, op, "shift count is out of range (0 to 63)");
+	if (op->text.p[0] == '<')
 		a.value <<= n;
-	else if (n)
-		a.value = a.value >> n | (fill ? fill << (64 - n) : 0);
+	else
+		a.value = a.is_unsigned ? a.value >> n : (uint64_t)((int64_t)a.value >> n);
 	return a;
 }
 
@@ -293,9 +241,9 @@ static struct constant_value apply(struct parser *p, const struct token *op,
 	case '!':
 		return of_bool(a.value != b.value);
 	case '<':
-		return d == '<' ? shift(a, b, true) : of_bool(less || (d && a.value == b.value));
+		return d == '<' ? shift(p, op, a, b) : of_bool(less || (d && a.value == b.value));
 	case '>':
-		return d == '>' ? shift(a, b, false) : of_bool(!less && (d || a.value != b.value));
+		return d == '>' ? shift(p, op, a, b) : of_bool(!less && (d || a.value != b.value));
 	case '&':
 		return d ? of_bool(a.value && b.value)
 			 : (struct constant_value){is_unsigned, a.value & b.value, is_long};

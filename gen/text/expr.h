@@ -2,9 +2,7 @@
  * expr - the value of an #if expression, and of a constant of C.
  *
  * Integer arithmetic in intmax_t and uintmax_t (C11 6.10.1): operands with a u suffix, or too large
- * for intmax_t, make an operation unsigned. What C leaves undefined is defined as gcc does it:
- * overflow wraps, a shift by more than the width gives 0 (or -1), by a negative count goes the
- * other way. The half of ?: && || that is not evaluated may divide by zero.
+ * for intmax_t, make an operation unsigned. Overflow wraps, as in gcc. The half of ?: && || that is not evaluated may divide by zero.
  *
  * Operands of a constant of C have 32 bits where their types do: what then differs from 64 bits has no value.
  */

@@ -2,7 +2,7 @@
 #include "text/expr.h"
 #include "text/pp_priv.h"
 
-static struct token *number_token(struct pp *pp, const struct token *at, bool yes)
+struct token *pp_truth(struct pp *pp, const struct token *at, bool yes)
 {
 	struct token *t = pp_copy(pp, at);
 	t->kind = TOK_NUMBER;
@@ -34,7 +34,7 @@ static struct token *word_value(struct pp *pp, struct token *name)
 		pp_c_confirm_undefined(pp, name);
 		return name;
 	}
-	struct token *t = number_token(pp, name, true);
+	struct token *t = pp_truth(pp, name, true);
 	t->text = str_from(value);
 	return t;
 }
@@ -55,7 +55,7 @@ static struct token *defined_operator(struct pp *pp, const struct token *op)
 		pp_error(pp, t->kind == TOK_EOF ? op : t, "this ( has no )");
 		return NULL;
 	}
-	return number_token(pp, op, yes);
+	return pp_truth(pp, op, yes);
 }
 
 /** The value of an #if line; false after an error too. */

@@ -259,8 +259,5 @@ struct token *pp_has_include(struct pp *pp, const struct token *name)
 		is_there = compiler_has(pp, h.name);
 		pp_c_confirm_header(pp, name, h.name, h.angled, is_there);
 	}
-	struct token *t = pp_copy(pp, name);
-	t->kind = TOK_NUMBER;
-	t->text = is_there ? STR("1") : STR("0");
-	return t;
+	return pp_truth(pp, name, is_there);
 }

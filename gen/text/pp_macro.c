@@ -5,23 +5,6 @@
 
 #define MAX_PARAMS 1024
 
-/** A string token's spelling for @s. */
-static struct str quote(struct pp *pp, struct str s)
-{
-	struct strbuf b = {0};
-	strbuf_addc(&b, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '"' || s.p[i] == '\\')
-			strbuf_addc(&b, '\\');
-		if (s.p[i] == '\n')
-			strbuf_addz(&b, "\\n");
-		else
-			strbuf_addc(&b, s.p[i]);
-	}
-	strbuf_addc(&b, '"');
-	return strbuf_take(&b, pp->arena);
-}
-
 struct str pp_spell(struct pp *pp, const struct token *list)
 {
 	struct strbuf b = {0};
@@ -40,7 +23,7 @@ struct token *pp_builtin(struct pp *pp, const struct macro *m, const struct toke
 	t->kind = m->kind == MACRO_FILE ? TOK_STRING : TOK_NUMBER;
 	t->text =
 	    m->kind == MACRO_FILE
-		? quote(pp, pp->level->file->name)
+		? lex_quote(pp->arena, pp->level->file->name)
 		: str_printf(pp->arena, "%u",
 			     m->kind == MACRO_LINE ? (unsigned)src_line(call->use) : pp->counter++);
 	return t;

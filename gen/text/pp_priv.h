@@ -61,12 +61,11 @@ struct pp_level {
 
 struct pp_context {
 	struct pp_context *outer;
-	struct token *next; /**< NULL: read to its end */
-	struct macro *
-	    macro; /**< on again when this list has been read; NULL for arguments and tokens put back */
-	struct token *call; /**< the macro's name where it was called */
-	bool pad;	    /**< what is read after it gets a blank */
-	bool barrier;	    /**< reading ends here: an argument or a directive's line by itself */
+	struct token *next;  /**< NULL: read to its end */
+	struct macro *macro; /**< on again when this list has been read; or NULL */
+	struct token *call;  /**< the macro's name where it was called */
+	bool pad;	     /**< what is read after it gets a blank */
+	bool barrier;	     /**< reading ends here: an argument or a directive's line by itself */
 };
 
 /** Empty as {0}. */
@@ -116,8 +115,7 @@ struct arg {
 	struct token *raw;	 /**< unchanged, as in the call */
 	struct toklist expanded; /**< after macro expansion, made when first asked for */
 	bool is_expanded;
-	bool
-	    omitted; /**< a variable argument that is not there, not even empty: `, ##` takes the comma away */
+	bool omitted; /**< not there, not even empty: `, ##` takes the comma away */
 };
 /** The replacement list of @m for @args, to be read again, into the empty *@ret. */
 void pp_substitute(struct pp *pp, struct macro *m, struct arg *args, const struct token *call,
@@ -147,6 +145,8 @@ bool pp_conditional(struct pp *pp, const struct token *name);
 void pp_include(struct pp *pp, const struct token *name);
 /** The number 0 or 1 for __has_include, whose name is @name; its operand is taken from the list being read. */
 struct token *pp_has_include(struct pp *pp, const struct token *name);
+/** 1 or 0, in place of @at. */
+struct token *pp_truth(struct pp *pp, const struct token *at, bool yes);
 
 // pp_c.c
 /** Adds a line for bpftrace's clang, the text of which is the format's; errors in it are reported at @at. */
