@@ -31,8 +31,7 @@ struct json;
 
 /** Where in a text; `line` 0 when only the file (or a place in a binary, as text) is known. */
 struct diag_place {
-	struct str
-	    file; /**< as the user wrote it, or "path:.section+0x1c4"; empty: no text of the user's */
+	struct str file;   /**< as the user wrote it, or "path:.section+0x1c4", or empty */
 	unsigned line;	   /**< from 1, or 0 */
 	unsigned col;	   /**< from 1, in bytes; 0 when only the line is known */
 	unsigned len;	   /**< bytes to underline, at least 1 */
@@ -84,9 +83,8 @@ struct diag {
 	bool is_forced;			   /**< --force: a finding is a warning at most */
 	const struct diag_choice *choices; /**< the last one about a name counts; not owned */
 	size_t n_choices;
-	struct json
-	    *json;    /**< messages become objects of its open array instead of text; or NULL */
-	bool in_json; /**< one of them is open, for notes */
+	struct json *json;		 /**< messages become objects of its open array; or NULL */
+	bool in_json;			 /**< one of them is open, for notes */
 	struct diag_once *once;		 /**< of one place the same is said once; or NULL */
 	struct diag_log *log;		 /**< messages are kept there instead, or NULL */
 	struct diag *warns;		 /**< messages are its, errors as warnings; or NULL */

@@ -152,3 +152,20 @@ bool file_read_at(int fd, void *buf, size_t n, uint64_t off)
 	}
 	return true;
 }
+
+static int compare_numbers(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+void file_close_all_but(int *kept, size_t n)
+{
+	unsigned next = 0;
+	qsort(kept, n, sizeof(*kept), compare_numbers);
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned)kept[i] > next)
+			close_range(next, (unsigned)kept[i] - 1, 0);
+		next = (unsigned)kept[i] + 1;
+	}
+	close_range(next, ~0u, 0);
+}

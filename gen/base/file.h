@@ -52,5 +52,7 @@ bool file_is_trusted(uint64_t id);
 enum { FILE_PATH_OF = 32 };
 /** A path that leads to the file which @fd, a descriptor of ours, has open: for interfaces that take only a path. */
 void file_path_of(int fd, char ret[FILE_PATH_OF]);
+/** Closes all of this process but @kept, which it sorts: inherited pipes would never end for who waits. */
+void file_close_all_but(int *kept, size_t n);
 
 #endif

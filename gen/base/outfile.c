@@ -70,9 +70,7 @@ static bool is_proc(int dir)
 /** May the link @name in o->dir be followed? Not as root, if somebody else can have put it there. */
 static bool check_link(struct arena *a, struct outfile *o, const char *name, bool is_last)
 {
-	enum {
-		PROC_ROOT_INODE = 1
-	}; // its own links, as /proc/self, are the kernel's in every container
+	enum { PROC_ROOT_INODE = 1 }; // its links, as /proc/self, are the kernel's
 	struct stat dir;
 	if (geteuid() != 0)
 		return true;

@@ -13,7 +13,7 @@ enum { PATIENCE_MS = 1000, REFRESH_MS = 200, PAUSE_MS = 500 };
 static struct {
 	const char *what;
 	unsigned long since, last,
-	    shown; /**< ms: its first step, the last one, and what is on the screen */
+	    shown; /**< in ms: first step, last step, what is on the screen */
 	bool is_off, is_shown;
 } line;
 

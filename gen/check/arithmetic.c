@@ -133,8 +133,7 @@ void check_arithmetic(struct checker *k, struct node *n)
 		check_shift(k, n);
 		check_floating_operand(k, n);
 	} else if (n->kind == NODE_NUMBER) {
-		if (str_contains(node_text(n),
-				 STR("."))) // to bpftrace 3.5 is an element of a tuple
+		if (str_has(node_text(n), ".")) // to bpftrace an element of a tuple
 			check_report_at(k, n->first, "floating-point", DIAG_ERROR,
 					"bpftrace does not support floating-point literals");
 	} else if (n->kind == NODE_CAST && n->child->next) {

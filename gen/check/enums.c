@@ -2,7 +2,6 @@
 #include "check/check_priv.h"
 
 #include "ctype/enumtab.h"
-#include "lang/print.h"
 #include "sema/targettype.h"
 #include "sema/table.h"
 

@@ -63,8 +63,7 @@ static void report_unset(struct checker *k, const struct use *u, unsigned all)
 static void check_table(struct checker *k, const struct bind_table *w)
 {
 	const struct token *name = w->pragma;
-	bool has_clauses =
-	    false; // a file without, of tables for many scripts, may have more than one needs
+	bool has_clauses = false; // without: tables for many scripts
 	for (size_t i = 0; name && i < k->b->found.script.clauses.n; i++)
 		has_clauses |=
 		    k->b->found.script.clauses.v[i]->node->first->loc.file == name->loc.file;

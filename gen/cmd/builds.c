@@ -152,9 +152,7 @@ struct str build_id_of(struct arena *a, struct expansion *x)
 
 const char *build_short_id(struct arena *a, struct expansion *x)
 {
-	enum { SHOWN = 6 };
-	struct str id = build_id_of(a, x);
-	return str_dup(a, str_hex(a, str_slice(id, 0, id.n < SHOWN ? id.n : SHOWN)));
+	return img_short_id(a, build_id_of(a, x));
 }
 
 /** Reports which processes run which build, so that those of one can be given. */
@@ -166,13 +164,12 @@ static bool refuse_builds(struct builds *b)
 		   "give the PIDs of one build",
 		   b->list.n);
 	vec_each(struct build, build, &b->list) {
-		const char *id = build_short_id(a, &build->x), *pids = "";
-		for (size_t k = 0; k < build->options.req.pids.n; k++)
-			pids = arena_printf(a, "%s %d", pids, build->options.req.pids.v[k]);
+		const char *id = build_short_id(a, &build->x);
+		size_t n = build->options.req.pids.n;
 		struct str exe = proc_exe(a, PROCFS, build->options.req.pids.v[0]);
-		diag_note(b->diag, NULL, STR_FMT ", build ID %s: PID%s%s",
-			  STR_ARG(str_printable(a, exe)), *id ? id : "unknown",
-			  build->options.req.pids.n > 1 ? "s" : "", pids);
+		diag_note(b->diag, NULL, STR_FMT ", build ID %s: PID%s %s",
+			  STR_ARG(str_printable(a, exe)), *id ? id : "unknown", n > 1 ? "s" : "",
+			  expand_list_pids(a, build->options.req.pids.v, n, " "));
 	}
 	return false;
 }

@@ -1,5 +1,4 @@
 /** btgen bundle - the command line of scripts/python/bundle.py. */
-#include <ctype.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -34,11 +33,9 @@ static const struct cmd_options options = {
 /** The agent calls a script, and so its metrics, by the name of its file. */
 static bool is_metric_file(const char *path)
 {
-	const char *name = str_base(str_from(path)).p;
-	size_t n = 0;
-	while (isalnum((unsigned char)name[n]) || (n && name[n] == '_'))
-		n++;
-	return n && !isdigit((unsigned char)name[0]) && strcmp(name + n, ".bt") == 0;
+	struct str name = str_base(str_from(path));
+	return str_has_suffix(name, STR(".bt")) && name.p[0] != '_' &&
+	       str_is_ident(str_slice(name, 0, name.n - strlen(".bt")));
 }
 
 static int check(const struct expand_request *req)

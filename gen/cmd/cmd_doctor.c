@@ -71,11 +71,8 @@ static const char *list_pids(const struct options *o)
 {
 	struct arena *a = o->req.arena;
 	const char *procfs = o->root ? arena_printf(a, "%s" PROCFS, o->root) : PROCFS;
-	const char *all = "";
 	proc_parents_first(procfs, o->req.pids.v, o->req.pids.n);
-	for (size_t i = 0; i < o->req.pids.n; i++)
-		all = arena_printf(a, "%s%s%d", all, i ? " " : "", o->req.pids.v[i]);
-	return all;
+	return expand_list_pids(a, o->req.pids.v, o->req.pids.n, " ");
 }
 
 int cmd_doctor(struct arena *a, struct diag *d, int argc, char **argv)

@@ -232,12 +232,9 @@ static bool is_function(struct listing *l, struct str name)
 	return false;
 }
 
-/** An error for each pattern that matches nothing. */
+/** An error for each pattern that matches nothing, as find_sources() has found out. */
 static void complain(struct listing *l)
 {
-	for (size_t i = 0; i < l->files.n; i++)
-		for (size_t k = 0; k < l->files.v[i].probes.n_probes; k++)
-			matches(l, &l->files.v[i].probes.probes[k]);
 	for (size_t i = 0; i < l->patterns.n; i++) {
 		struct str text = l->patterns.v[i].text;
 		if (l->patterns.v[i].matched)

@@ -55,8 +55,7 @@ static bool start_command(struct arena *a, struct diag *d, struct run_options *o
 		d->log = &log;
 		good = run_options_expand(a, d, o, x);
 		d->log = NULL;
-		if (is_wrapper &&
-		    x->bind.found.scope != BIND_HOST) { // what it lacks is of no interest
+		if (is_wrapper && x->bind.found.scope != BIND_HOST) { // it may lack anything
 			good = false;
 			continue;
 		}

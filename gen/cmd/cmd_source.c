@@ -44,14 +44,11 @@ static bool add_process(struct cmd_source *s, int pid)
 static bool add_btf(struct cmd_source *s, const char *name)
 {
 	static const char directory[] = "/sys/kernel/btf";
-	if (strchr(name, '/'))
+	if (strpbrk(name, "/.")) // a file
 		return kbtf_open(s->arena, s->diag, name, &s->kernel);
 	const char *vmlinux = arena_printf(s->arena, "%s/vmlinux", directory);
 	if (strcmp(name, "vmlinux") == 0)
 		return kbtf_open(s->arena, s->diag, vmlinux, &s->kernel);
-	struct str word = str_from(name);
-	if (str_contains(word, STR(".")))
-		return kbtf_open(s->arena, s->diag, name, &s->kernel); // a file in this directory
 	const char *module = arena_printf(s->arena, "%s/%s", directory, name);
 	return kbtf_open(s->arena, s->diag, vmlinux, &s->kernel) &&
 	       kbtf_open_split(s->kernel, module, &s->module);

@@ -27,8 +27,7 @@ struct types_cmd {
 	unsigned follow;
 	bool asserts, bpftrace, json, keep_going, list;
 	const char *at;
-	struct map
-	    steps; /**< address of a ctype -> how many pointers away from what was asked for */
+	struct map steps;     /**< address of a ctype -> pointers away from what was asked for */
 	struct kbtf *running; /**< the kernel's types, or NULL */
 	struct map renamed;   /**< tags that it has, too */
 };

@@ -11,12 +11,10 @@
 #include "check/check.h"
 #include "check/names.h"
 #include "template/template.h"
-#include "cmd/cmd.h"
 #include "dialect/dialect.h"
 #include "dialect/predefined.h"
 #include "probe/attachable.h"
 #include "run/bpftrace.h"
-#include "template/trace.h"
 
 static bool has_pid(const struct expand_request *req, int pid)
 {
@@ -359,7 +357,7 @@ bool expand_has_several(const struct expand_request *req)
 	return req->pids.n > 1 || req->given.has_family || req->given.cgroup;
 }
 
-static const char *list_pids(struct arena *a, const int *pids, size_t n, const char *between)
+const char *expand_list_pids(struct arena *a, const int *pids, size_t n, const char *between)
 {
 	const char *all = "";
 	for (size_t i = 0; i < n; i++)
@@ -382,7 +380,7 @@ static const char *several_processes(struct arena *a, const struct expand_reques
 		return arena_printf(a, "attached to " STR_FMT " (PID %d)%s, and those it forks",
 				    STR_ARG(name), pids[0], note);
 	return arena_printf(a, "attached to %zu processes of " STR_FMT " (%s%s)%s%s", n,
-			    STR_ARG(name), list_pids(a, pids, n < SHOWN ? n : SHOWN, ", "),
+			    STR_ARG(name), expand_list_pids(a, pids, n < SHOWN ? n : SHOWN, ", "),
 			    n > SHOWN ? ", ..." : "", note,
 			    req->given.has_family ? ", and those they fork" : "");
 }
@@ -444,12 +442,12 @@ static bool check_pids(struct arena *a, struct diag *d, const struct expand_requ
 		return true;
 	}
 	diag_error(d, NULL, "%zu processes were given (%s), and %s: give only the one to trace", n,
-		   list_pids(a, pids, n, " "),
+		   expand_list_pids(a, pids, n, " "),
 		   req->raw ? "a finished program is not filtered"
 			    : "the script refers to one, __PID__");
 	if (is_host && x->n_parents < n)
 		diag_note(d, NULL, "%s are not children of the others",
-			  list_pids(a, pids, x->n_parents, " "));
+			  expand_list_pids(a, pids, x->n_parents, " "));
 	return false;
 }
 

@@ -45,18 +45,16 @@ struct expand_request {
 	VEC(struct diag_choice) findings; /**< -W NAME, -W no-NAME */
 	bool strict;			  /**< -W error */
 	bool forced;			  /**< --force */
-	bool raw; /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
-	struct bind_given
-	    given; /**< what options say of it; the rest is set when the target is open */
+	bool raw;		 /**< the source is a finished program (USE_CMDLINE_BPF_PROGRAM) */
+	struct bind_given given; /**< what options give; the rest is set when the target is open */
 };
 
 struct expansion {
 	struct program program;
 	struct proc *proc; /**< the target, or NULL; owned */
-	size_t
-	    n_parents; /**< of several PIDs, see proc_parents_first(); 1: the others are its children */
-	bool is_open;	/**< the target was read, if there is one */
-	bool names_one; /**< the script has a process in mind: __PID__ */
+	size_t n_parents;  /**< see proc_parents_first(); 1: the others are its children */
+	bool is_open;	   /**< the target was read, if there is one */
+	bool names_one;	   /**< the script has a process in mind: __PID__ */
 	struct targetfiles files;
 	struct bind bind;   /**< what was found out about the program */
 	struct str script;  /**< with patterns: the template that was made for them */
@@ -139,6 +137,8 @@ bool expand_add_processes(struct expand_request *req, const char *word);
  * when there is none, or they are not of one program.
  */
 bool expand_choose_cgroup(struct diag *d, struct expand_request *req);
+/** "12 13" */
+const char *expand_list_pids(struct arena *a, const int *pids, size_t n, const char *between);
 /** More than one process is traced, or may be. */
 bool expand_has_several(const struct expand_request *req);
 /**

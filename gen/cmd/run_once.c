@@ -20,7 +20,6 @@
 #include "dialect/dialect.h"
 #include "elf/debuginfod.h"
 #include "run/bpftrace.h"
-#include "run/keep.h"
 #include "run/run.h"
 #include "setup/attached.h"
 #include "setup/literals.h"
@@ -265,8 +264,7 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 {
 	unsigned version = cfg->bpftrace->version;
 	const char *own = getenv(dialect_strlen_variable(version));
-	const char *trailer =
-	    getenv("BPFTRACE_STR_TRUNC_TRAILER"); // of the user's, who sees it then
+	const char *trailer = getenv("BPFTRACE_STR_TRUNC_TRAILER"); // the user sees it
 	unsigned limit = own ? (unsigned)strtoul(own, NULL, 10) : cfg->max_strlen;
 	limit = trailer && *trailer ? 0 : limit;
 	const char *keys = getenv(dialect_map_keys_variable(version));

@@ -15,19 +15,17 @@ struct run_options {
 	const char *format; /**< of -f, or NULL */
 	bool converts;	    /**< that is no format of ours, but made of JSON at the end */
 	bool lists;	    /**< -l */
-	const char
-	    *facts; /**< --facts: the directory whose /proc is looked at, "" for /; or NULL */
+	const char *facts;  /**< --facts: where /proc is looked for, "" for /; or NULL */
 	bool no_run, echo;
 	bool has_time, no_time; /**< --time, --time none */
 	bool has_ceiling;	/**< --max-cost or --max-rate is given */
 	const char *trigger;	/**< --trigger, or NULL */
 	bool waits, follows;	/**< -w, --follow */
-	const char
-	    *awaited; /**< with `waits`: the name of a program that does not run yet, or NULL */
-	struct privilege may; /**< what bpftrace is allowed to do */
-	bool can_gate;	      /**< btgen may set a map of bpftrace's */
-	struct shapes shapes; /**< of a script that is run */
-	word_list words;      /**< scripts, and maybe a program's name */
+	const char *awaited;	/**< with `waits`: a program that does not run yet, or NULL */
+	struct privilege may;	/**< what bpftrace is allowed to do */
+	bool can_gate;		/**< btgen may set a map of bpftrace's */
+	struct shapes shapes;	/**< of a script that is run */
+	word_list words;	/**< scripts, and maybe a program's name */
 };
 
 /** Reads all of it into @o, with `lists` no more than the words; -1, or the exit status when nothing is left to do. */

@@ -64,9 +64,8 @@ struct ctype_loader {
 
 struct ctype {
 	enum ctype_kind kind;
-	struct str
-	    name;      /**< as in the source, with its scopes (ns::name); empty when it has none */
-	uint64_t size; /**< bytes; valid when has_size */
+	struct str name; /**< with its scopes, ns::name; or empty */
+	uint64_t size;	 /**< bytes; valid when has_size */
 	bool has_size;
 	bool is_signed;	  /**< integers and enums */
 	bool is_char;	  /**< plain char */
@@ -75,9 +74,8 @@ struct ctype {
 	bool is_decl;	  /**< only a declaration is known */
 	bool is_complete; /**< members or values are filled in */
 	bool is_failed;	  /**< filling in failed and was reported */
-	struct ctype *
-	    of; /**< pointer, reference, array, typedef, qualifier, function's result; NULL is void */
-	uint64_t count; /**< array: elements; valid when has_count */
+	struct ctype *of; /**< of pointers, arrays, typedefs, functions ...; NULL: void */
+	uint64_t count;	  /**< array: elements; valid when has_count */
 	bool has_count;
 	bool is_vector; /**< array: of vector_size(), in registers of their own */
 	struct ctype_member *members;
@@ -131,8 +129,7 @@ struct ctype_place {
 	uint64_t off;	   /**< bytes from the start of the outermost aggregate */
 	uint64_t bit_off;  /**< bitfield only */
 	unsigned bit_size; /**< 0: not a bitfield */
-	struct ctype
-	    *in; /**< of a member: the aggregate that lists it, maybe an anonymous one or a base */
+	struct ctype *in;  /**< of a member: the aggregate that lists it */
 };
 
 /**

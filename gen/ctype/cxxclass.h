@@ -23,9 +23,8 @@ enum cxxclass_kind {
 
 struct cxxclass {
 	enum cxxclass_kind kind;
-	struct ctype_place first,
-	    second;	  /**< of the kind's members, in that order; POINTER has one */
-	uint64_t element; /**< VECTOR: bytes of one, not 0 */
+	struct ctype_place first, second; /**< members of the kind, in order; POINTER has one */
+	uint64_t element;		  /**< VECTOR: bytes of one, not 0 */
 };
 
 /** May @t, without typedefs and qualifiers, be such a class, by its name? Nothing is loaded for the answer. */

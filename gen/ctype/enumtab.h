@@ -22,9 +22,8 @@
 #include "ctype/lookup.h"
 
 struct enumtab_item {
-	struct str name; /**< as in the program, prefix included */
-	struct str
-	    text; /**< what is shown: the name without the prefix; state::ON of an enum class */
+	struct str name;    /**< as in the program, prefix included */
+	struct str text;    /**< the name without the prefix; state::ON of an enum class */
 	int64_t value;	    /**< of an unsigned 64-bit enum: its bits */
 	struct str aliases; /**< other names of the same value, ", " between; may be empty */
 };

@@ -25,10 +25,9 @@
 /** What was searched, and found, for one image. */
 struct debug_search {
 	bool done;
-	bool is_noted;	      /**< what helps was said */
-	struct img *separate; /**< the debug file; NULL: none; owned */
-	VEC(struct str)
-	looked; /**< paths tried, with the reason when a file was there and was refused */
+	bool is_noted;		/**< what helps was said */
+	struct img *separate;	/**< the debug file; NULL: none; owned */
+	VEC(struct str) looked; /**< paths tried, and why what was there was refused */
 };
 
 /** What makes a candidate the right one: the build-id, or (when there is none) the CRC. */
@@ -276,8 +275,8 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *name
 }
 
 // libdw's own search is kept away from the disk: ours checks what it finds and does not leave the root.
-static char no_directory[] =
-    "/proc/none"; // ENOENT: any other error ends libdwfl's search, debuginfod included
+// ENOENT: any other error ends libdwfl's search, debuginfod included.
+static char no_directory[] = "/proc/none";
 static char *no_directories = no_directory;
 static const Dwfl_Callbacks callbacks = {
     .find_elf = no_elf,

@@ -583,3 +583,9 @@ bool img_load_bias(struct img *img, uint64_t start, uint64_t offset, uint64_t *r
 	}
 	return false;
 }
+
+const char *img_short_id(struct arena *a, struct str id)
+{
+	enum { SHOWN = 6 };
+	return str_dup(a, str_hex(a, str_slice(id, 0, SHOWN)));
+}

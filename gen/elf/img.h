@@ -42,10 +42,9 @@ struct img_section {
 	unsigned type;	 /**< SHT_* */
 	uint64_t addr;	 /**< link-time address */
 	uint64_t off;	 /**< file offset */
-	uint64_t
-	    size; /**< bytes in the file (of a compressed section: compressed), or in memory for SHT_NOBITS */
-	uint64_t flags; /**< SHF_* */
-	unsigned link;	/**< sh_link */
+	uint64_t size;	 /**< in the file, or in memory for SHT_NOBITS */
+	uint64_t flags;	 /**< SHF_* */
+	unsigned link;	 /**< sh_link */
 	/** Contents, decompressed; lives as long as the arena; empty for SHT_NOBITS and until it was asked for. */
 	struct str data;
 };
@@ -92,6 +91,8 @@ bool img_open(struct arena *a, struct diag *d, const char *path, struct str disp
 /** The same for an open file, which the image then owns (also after a failure); @path for the record. */
 bool img_open_fd(struct arena *a, struct diag *d, int fd, struct str path, struct str display_path,
 		 struct img **ret);
+/** The first digits of a build ID, to be shown. */
+const char *img_short_id(struct arena *a, struct str id);
 /** True when @path is a regular file that starts as ELF files do; prints nothing, never waits. */
 bool img_is_elf(const char *path);
 /**

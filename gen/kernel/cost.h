@@ -24,15 +24,13 @@
 struct cost_name {
 	struct str name;    /**< "usdt:app:query" */
 	struct str program; /**< "uprobe:4498" where bpftrace knows it by that; or empty */
-	unsigned
-	    n_traps; /**< breakpoints that a hit takes: 1, 2 with that of a return, 0 in the kernel */
-	double n_extra; /**< of our own after its sites, for semaphores: so many a hit */
+	unsigned n_traps;   /**< breakpoints of a hit: 2 with that of a return, 0 in the kernel */
+	double n_extra;	    /**< of our own after its sites, for semaphores: so many a hit */
 };
 typedef VEC(struct cost_name) cost_names;
 
 struct cost_sum {
-	uint64_t
-	    hits; /**< runs of its programs, of which it has one for each clause that is not merged */
+	uint64_t hits;		  /**< runs of its programs, one for each clause */
 	uint64_t ns;		  /**< without the breakpoints */
 	double emulated, stepped; /**< breakpoints, kernel/breakpoint.h */
 };
@@ -51,8 +49,7 @@ struct cost {
 	int only;  /**< the PID of the only process whose probes fire; 0: others may */
 	VEC(struct cost_probe) probes;
 	VEC(struct cost_program) programs;
-	uint64_t began, before,
-	    now; /**< CLOCK_MONOTONIC, ns: of cost_open() and of the last two reads */
+	uint64_t began, before, now; /**< CLOCK_MONOTONIC, ns: cost_open(), the last two reads */
 	struct cputime cpu_began, cpu_before, cpu_now; /**< of `only`, likewise */
 };
 

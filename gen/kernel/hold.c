@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "process/proc.h"
 
@@ -40,24 +40,6 @@ static bool copy_attachments(struct arena *a, pid_t pid, int process, fd_list *r
 	return dir && fd >= 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
-/** What it has inherited would keep pipes open that somebody waits for. */
-static void close_all_but(fd_list *kept)
-{
-	unsigned next = 0;
-	qsort(kept->v, kept->n, sizeof(*kept->v), compare_numbers);
-	vec_each(const int, fd, kept) {
-		if ((unsigned)*fd > next)
-			close_range(next, (unsigned)*fd - 1, 0);
-		next = (unsigned)*fd + 1;
-	}
-	close_range(next, ~0u, 0);
-}
-
 /** In a process of its own, for which no one has to wait. Its end closes the copies: the kernel would give up what KILL interrupts. */
 static void keep(fd_list *copies, int process)
 {
@@ -73,7 +55,7 @@ static void keep(fd_list *copies, int process)
 	prctl(PR_SET_NAME, "btgen-detach");
 	if (chdir("/") != 0)
 		_exit(1);
-	close_all_but(copies);
+	file_close_all_but(copies->v, copies->n);
 	poll(&end, 1, -1);
 	_exit(0);
 }

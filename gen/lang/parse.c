@@ -2,7 +2,6 @@
 #include "lang/parse_priv.h"
 
 #include "base/vec.h"
-#include "lang/vocabulary.h"
 
 // What the parts share
 

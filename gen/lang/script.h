@@ -67,8 +67,7 @@ struct script {
 	struct map macros;		     /**< name -> struct script_macros */
 	struct map functions;		     /**< the names of those, and of functions */
 	bool has_import;
-	struct token
-	    *after_c; /**< the first token that is not C: a directive must come before it */
+	struct token *after_c; /**< the first token that is not C */
 };
 
 /**

@@ -88,8 +88,7 @@ struct node {
 	struct node *FIXED child;		/**< the first one */
 	struct node *FIXED next;		/**< the next child of the same parent */
 	struct node *FIXED last_child;		/**< the last child */
-	struct expr *FIXED
-	    expr; /**< of an expression: what is known of it (sema/exprtype.h), or NULL */
+	struct expr *FIXED expr;		/**< what sema/exprtype.h knows of it, or NULL */
 	struct str *FIXED text;
 };
 #undef FIXED

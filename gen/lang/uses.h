@@ -24,10 +24,9 @@ struct use {
 	const struct token *at; /**< where the name is */
 	unsigned does;		/**< USE_* */
 	bool is_whole; /**< all of a map: print(@m), delete(@m, key), a loop over it, USE_OPAQUE */
-	struct node *value; /**< what is assigned to it, or NULL */
-	const struct node *
-	    let; /**< the `let` or loop whose variable it is; NULL: one of all of the clause, or a map */
-	struct use *next; /**< of the same name */
+	struct node *value;	/**< what is assigned to it, or NULL */
+	const struct node *let; /**< the `let` or loop of the variable; NULL: all of the clause */
+	struct use *next;	/**< of the same name */
 };
 
 /** A map, or a variable of one clause. */
@@ -38,9 +37,8 @@ struct used_name {
 
 struct uses {
 	struct arena *arena;
-	struct map maps; /**< name, without @ -> struct used_name */
-	struct map
-	    variables; /**< address of a clause -> struct map: name, with $ -> struct used_name */
+	struct map maps;      /**< name, without @ -> struct used_name */
+	struct map variables; /**< clause -> struct map: $name -> struct used_name */
 	/** Something of the program is not at hand or not understood: it may use any map. */
 	bool is_open;
 	/** A clause was taken out: what it did is not here, and no mistake of the script. */

@@ -11,11 +11,9 @@
 #include "elf/debugfile.h"
 #include "lang/print.h"
 #include "sema/arg_fact.h"
-#include "sema/exprtype.h"
 #include "sema/targettype.h"
 #include "sema/enumname.h"
 #include "sema/result.h"
-#include "sema/table.h"
 
 enum { MAX_NESTING = 20 }; // arrays of arrays; corrupt ones have no end
 enum { MAX_NAME = 1000 };  // bytes of one name or type; hostile files have longer ones

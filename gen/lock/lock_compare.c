@@ -1,5 +1,7 @@
 #include "lock/lock_priv.h"
 
+#include <string.h>
+
 #include "bind/namedarg.h"
 #include "conf/lines.h"
 #include "probe/funcargs.h"
@@ -24,10 +26,9 @@ enum found {
 
 struct kind {
 	const char *word;
-	bool has_name;	   // the key ends in that of a part of the subject
-	unsigned n_fields; // of the value
-	const char *before,
-	    *between; // the words of a message before the subject and before the name
+	bool has_name;		      // the key ends in that of a part of the subject
+	unsigned n_fields;	      // of the value
+	const char *before, *between; // in a message, before the subject and the name
 	enum found (*find)(struct comparison *c, const struct key *key, struct str *now);
 };
 
@@ -185,11 +186,8 @@ static bool parse_key(struct str text, struct key *ret)
 		if (str_eqz(str_slice(text, 0, blank), kinds[i].word))
 			ret->kind = &kinds[i];
 	if (ret->kind && ret->kind->has_name) {
-		size_t start = ret->subject.n;
-		while (start && ret->subject.p[start - 1] != ' ')
-			start--;
-		ret->name = str_from_offset(ret->subject, start);
-		ret->subject = str_trim(str_slice(ret->subject, 0, start));
+		ret->name = str_last(ret->subject, ' ');
+		ret->subject = str_trim(str_slice(ret->subject, 0, ret->subject.n - ret->name.n));
 	}
 	return ret->kind && ret->subject.n && (ret->name.n || !ret->kind->has_name);
 }
@@ -199,12 +197,9 @@ static bool parse_key(struct str text, struct key *ret)
 /** The next one of @n fields of @rest, of which the last is a type and may have commas. */
 static struct str next_field(struct str *rest, unsigned n)
 {
-	size_t end = rest->n;
-	for (size_t i = 0; n > 1 && i < rest->n && end == rest->n; i++)
-		if (str_has_prefix(str_from_offset(*rest, i), STR(", ")))
-			end = i;
-	struct str field = str_slice(*rest, 0, end);
-	*rest = str_from_offset(*rest, end + 2);
+	const char *end = n > 1 && rest->n ? memmem(rest->p, rest->n, ", ", 2) : NULL;
+	struct str field = str_slice(*rest, 0, end ? (size_t)(end - rest->p) : rest->n);
+	*rest = str_from_offset(*rest, field.n + 2);
 	return field;
 }
 

@@ -106,8 +106,7 @@ struct str proc_own_exe(struct arena *a)
 
 const char *proc_find_beside(struct arena *a, const char *const *names, size_t n)
 {
-	struct str top =
-	    proc_own_exe(a); // links are resolved: what is above its directory is known
+	struct str top = proc_own_exe(a); // without links
 	if (!top.n)
 		return NULL; // no /proc: the current directory is not ours
 	for (unsigned up = 0; up < 2 && top.n; up++)

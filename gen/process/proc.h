@@ -43,21 +43,17 @@ struct proc_mapping {
 
 struct proc_file {
 	struct str mapped_as; /**< the path of its struct proc_mapping */
-	struct str
-	    path; /**< as the kernel names it, without its " (deleted)", for messages; raw bytes */
+	struct str path;      /**< as the kernel names it, without " (deleted)"; raw bytes */
 	struct str open_path; /**< a path by which we reach this very file; empty: not reachable */
-	struct str
-	    host_path; /**< its path in our own namespace; empty when that is another file or none */
-	struct str
-	    root_path; /**< its path below /proc/PID/root; empty when that is another file or none */
-	uint64_t start, end; /**< its first executable mapping */
-	uint64_t offset;     /**< file offset of that mapping */
-	dev_t dev;	     /**< of the mapped file, when known (have_id) */
+	struct str host_path; /**< in our own namespace; empty: another file or none */
+	struct str root_path; /**< below /proc/PID/root; empty: another file or none */
+	uint64_t start, end;  /**< its first executable mapping */
+	uint64_t offset;      /**< file offset of that mapping */
+	dev_t dev;	      /**< of the mapped file, when known (have_id) */
 	ino_t ino;
 	bool have_id;
-	bool
-	    has_moved_code; /**< some of it was replaced by memory of no file: no probe fires there */
-	bool is_deleted;    /**< removed or replaced on disk: no name leads to it */
+	bool has_moved_code; /**< some code is memory of no file: no probe fires there */
+	bool is_deleted;     /**< removed or replaced on disk: no name leads to it */
 };
 
 /** A process by its number, which may be another's later, and when it was started. */
@@ -76,8 +72,7 @@ struct proc {
 	int pidfd;	     /**< -1 where the kernel has none, or under a test's /proc */
 	uint64_t start_time; /**< clock ticks after boot, /proc/PID/stat field 22 */
 	struct str comm;
-	VEC(struct proc_file)
-	files; /**< the executable first, then libraries in order of address */
+	VEC(struct proc_file) files; /**< the executable first, then libraries by address */
 	VEC(struct proc_mapping) mappings;
 };
 

@@ -5,12 +5,12 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 
 #define MAX_FILE_BYTES (16u << 20)
 #define MAX_PROCESS_BYTES (64u << 20)
@@ -141,18 +141,13 @@ static void read_all(const struct resident *r, struct resident_sum *sum)
 
 static _Noreturn void work(const struct resident *r, int report, pid_t parent)
 {
-	enum { REPORT = 3 };
 	struct resident_sum sum = {0};
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	// Whoever reads what the trace prints is not to wait for this process, too.
-	dup2(report, REPORT);
-	for (int fd = 0; fd < REPORT; fd++)
-		close(fd);
-	syscall(SYS_close_range, REPORT + 1, ~0u, 0);
+	file_close_all_but(&report, 1);
 	if (getppid() == parent)
 		read_all(r, &sum);
 	sum.ms = (unsigned)(clock_ms() - r->begun);
-	_exit(write(REPORT, &sum, sizeof(sum)) != (ssize_t)sizeof(sum));
+	_exit(write(report, &sum, sizeof(sum)) != (ssize_t)sizeof(sum));
 }
 
 // --- in the parent

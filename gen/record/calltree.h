@@ -25,8 +25,7 @@
 #include "value/render_value.h"
 
 struct calltree_config {
-	bool
-	    json; /**< a line for each entry and return; in text a call without others is one line */
+	bool json;	 /**< a line for each entry and each return */
 	bool has_rounds; /**< as record/order.h has it */
 	bool has_filter; /**< entries are left out: returns without one are nothing to tell of */
 	const struct render *render;

@@ -22,8 +22,7 @@ struct map_shape {
 	struct str name;    /**< with its @ */
 	struct value *keys; /**< none: it has no key, or nothing is known of it */
 	size_t n_keys;
-	struct value
-	    value; /**< without a type: not known, or hist(), lhist(), stats(), tseries() */
+	struct value value; /**< without a type: not known, or hist(), lhist(), stats() ... */
 };
 
 /** A part that is no tuple, or what is in one: "(" and ")" stand around it so often. */

@@ -333,14 +333,11 @@ static void add_series(struct json *j, struct str rest)
 		struct str line = str_take_line(&rest),
 			   time = str_slice(line, 0, str_find(line, ' '));
 		struct map_integer i;
-		size_t n = line.n;
 		if (!time.n || time.p[0] < '0' || time.p[0] > '9')
 			continue;
-		while (n && line.p[n - 1] != ' ')
-			n--;
 		json_open(j, NULL, '{');
 		json_str(j, "time", time);
-		if (mapentry_to_integer(str_from_offset(line, n), &i))
+		if (mapentry_to_integer(str_last(line, ' '), &i))
 			add_integer(j, "value", i);
 		else
 			json_null(j, "value");
@@ -498,8 +495,7 @@ void mapline_name(struct mapline *m, const struct render *how, struct str line, 
 		strbuf_addc(out, ']');
 	}
 	strbuf_addz(out, e.is_header ? ":" : ": ");
-	bool is_text =
-	    map->has_text_value && !map->shape->value.shift; // stats() are parts of a text
+	bool is_text = map->has_text_value && !map->shape->value.shift; // stats() are parts
 	if (is_text || !mapentry_walk(&map->value, e.value, name_leaf, &to))
 		strbuf_adds(out, e.value);
 }

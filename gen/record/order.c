@@ -38,8 +38,7 @@ struct run {
 };
 
 struct order {
-	struct run
-	    runs[MAX_RUNS]; // a heap: runs[i] begins before runs[2 * i + 1] and runs[2 * i + 2]
+	struct run runs[MAX_RUNS]; // a heap: the first begins first
 	size_t n_runs;
 	size_t n_bytes; // of chunks
 	uint64_t n_taken, n_late;

@@ -52,8 +52,7 @@ struct shape_field {
 	struct str key;	   /**< its name as a string of JSON, see shape_make_keys() */
 	struct str before; /**< the literal text before it in the format, escapes decoded */
 	struct value_conversion as; /**< of a format */
-	struct str
-	    letters; /**< of VALUE_TEXT: r, rx or rh, with which bpftrace prints it; else it is s */
+	struct str letters;	    /**< of VALUE_TEXT: r, rx or rh; else it is s */
 	/**
 	 * This is a number divided by so much, and the next field what remains, as in "%lu.%06lu"; JSON
 	 * has the number. 0: it is not.

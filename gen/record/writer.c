@@ -533,8 +533,7 @@ static void put_plain(struct writer *w, struct str line, bool ends_part)
 {
 	if (!line.n && !ends_part) {
 		// The first of too many cannot be bpftrace's.
-		if (w->n_blank <
-		    5 + w->config.n_maps) // and the maps of counts, of KEY, and the gate
+		if (w->n_blank < 5 + w->config.n_maps) // and maps of counts, KEY, the gate
 			w->n_blank++;
 		else
 			strbuf_addc(w->out, '\n');

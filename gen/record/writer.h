@@ -39,14 +39,12 @@ struct writer_config {
 	 * the start and the end, is none of them.
 	 */
 	uint64_t limit;
-	bool is_printable;    /**< control characters in keys are escaped */
-	bool has_percentiles; /**< of a map of buckets, record/percentile.h */
-	unsigned long
-	    max_keys; /**< a map that is printed with so many may lack some; 0: not known */
-	bool
-	    has_open_top; /**< [2G, 4G) of hist() is printed as what it is, [2G, ...): bpftrace 0.17 */
-	bool has_lost_lines; /**< bpftrace before 0.24: "Lost 42 events" is among the data */
-	struct str heading;  /**< of JSON: the first line; empty: none */
+	bool is_printable;	/**< control characters in keys are escaped */
+	bool has_percentiles;	/**< of a map of buckets, record/percentile.h */
+	unsigned long max_keys; /**< a printed map with so many may lack some; 0: not known */
+	bool has_open_top;	/**< [2G, 4G) of hist() is [2G, ...): bpftrace 0.17 */
+	bool has_lost_lines;	/**< bpftrace before 0.24: "Lost 42 events" is among the data */
+	struct str heading;	/**< of JSON: the first line; empty: none */
 	struct map_shape *maps;
 	size_t n_maps;
 	const char *trigger; /**< a pattern for probes, see writer_next_trigger(), or NULL */
@@ -96,12 +94,10 @@ struct writer_result {
 	uint64_t n_events;	/**< lines of events that were printed */
 	uint64_t n_late;	/**< with -s, lines that came when later ones had gone out */
 	uint64_t reported_lost; /**< events that bpftrace before 0.24 has reported as lost */
-	bool
-	    has_data; /**< something was printed but what is at the start and the end: maps, for one */
-	bool has_value; /**< of that, more than counters that are 0 */
-	bool has_ends;	/**< something was printed by BEGIN or END */
-	struct str
-	    full_maps; /**< "@a, @b", that were printed with as many keys as they have room for */
+	bool has_data;		/**< something was printed between the start and the end */
+	bool has_value;		/**< of that, more than counters that are 0 */
+	bool has_ends;		/**< something was printed by BEGIN or END */
+	struct str full_maps;	/**< "@a, @b": printed with all the keys that they have room for */
 };
 struct writer_result writer_result(const struct writer *w);
 

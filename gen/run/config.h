@@ -37,21 +37,19 @@ struct run_config {
 	bool has_family;       /**< what @proc forks is traced, too */
 	bool has_skipped;      /**< probes that were asked for are not traced: likewise */
 	struct writer *writer; /**< turns what the program prints into what the user gets */
-	const char
-	    *gate; /**< the map that is set when events no longer count, record/shape.h; or NULL */
-	bool is_gate_shut; /**< they count only once it is set, too */
+	const char *gate;      /**< set when events no longer count, record/shape.h; or NULL */
+	bool is_gate_shut;     /**< they count only once it is set, too */
 	/** The map whose keys are operations begun and not ended, whose number is reported; or NULL. */
 	const char *under_way;
 	bool has_calls; /**< the writer makes a tree of calls */
 	struct ceiling ceiling;
-	bool has_account;      /**< what it has cost is measured, and in JSON at the end */
-	bool is_verbose;       /**< and among the messages */
-	cost_names cost_names; /**< the probes, for that */
-	unsigned long
-	    keep_ms;	     /**< lines of so long are kept until they are wanted; 0: all go out */
-	size_t keep_size;    /**< bytes for that */
-	bool is_estimate;    /**< the account is all that is wanted, and goes to stdout */
-	unsigned max_strlen; /**< longest string to be shown; 0: bpftrace's default */
+	bool has_account;	   /**< what it has cost is measured, and in JSON at the end */
+	bool is_verbose;	   /**< and among the messages */
+	cost_names cost_names;	   /**< the probes, for that */
+	unsigned long keep_ms;	   /**< how long lines are kept; 0: all go out */
+	size_t keep_size;	   /**< bytes for that */
+	bool is_estimate;	   /**< the account is all that is wanted, and goes to stdout */
+	unsigned max_strlen;	   /**< longest string to be shown; 0: bpftrace's default */
 	struct resident *resident; /**< pages that the program may read, of processes; or NULL */
 	bool needs_kernel_types;   /**< the program has, or may have, types of the kernel */
 	char **args;		   /**< positional parameters of the script, ends in NULL */

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/json.h"
 
 #define BLOCK_SIZE ((size_t)64 << 10)

@@ -45,12 +45,11 @@ struct messages {
 	struct map causes;	       /**< of the errors reported: places, names */
 	struct strbuf key;	       /**< of one that is looked up */
 	struct message_points *points; /**< where attach points stand; NULL: not yet known */
-	struct map
-	    repeated;	   /**< warnings of the program as it runs: cause -> struct message_held */
-	bool is_running;   /**< all probes are attached: warnings are of what happens */
-	bool has_loss;	   /**< maps lack some of what happened */
-	bool wants_helper; /**< the next line of stdout is the second one of a message */
-	unsigned data_lines;	       /**< so many lines of stdout are still part of it */
+	struct map repeated;	       /**< warnings while it runs -> struct message_held */
+	bool is_running;	       /**< all probes are attached: warnings are of what happens */
+	bool has_loss;		       /**< maps lack some of what happened */
+	bool wants_helper;   /**< the next line of stdout is the second one of a message */
+	unsigned data_lines; /**< so many lines of stdout are still part of it */
 	struct message_held follow_up; /**< the first that was caused by another */
 	struct message_held withheld;  /**< the first warning not shown */
 	struct message_held inner;     /**< the last in bpftrace's own script */

@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-
 struct output_turns {
 	struct output_begun begun;
 	bool is_part;	// the last line has no end

@@ -11,7 +11,6 @@
 #include "base/progress.h"
 #include "kernel/hold.h"
 #include "kernel/kernelmap.h"
-#include "process/python.h"
 #include "run/run_priv.h"
 #include "run/start.h"
 

@@ -42,9 +42,8 @@ struct runner {
 	int gate;	      // the map that lets events count, or -1
 	uint64_t n_under_way; // when it was closed: see run_finish()
 	int status;
-	int end_signal; // that ended bpftrace, or 0
-	bool
-	    is_full; // all lines that are wanted have come: what is lost from then on is of no interest
+	int end_signal;		 // that ended bpftrace, or 0
+	bool is_full;		 // all lines that are wanted have come
 	bool is_unread;		 // because the reader of the output has ended
 	unsigned long long lost; // events, by bpftrace's own account
 	bool is_exact;		 // that is the kernel's

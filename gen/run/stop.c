@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "run/ready.h"
 
 #define STOP_LOOKS 4 // that many looks in a row, longer than its last wait, mean it has not heard
@@ -138,17 +139,6 @@ bool stop_takes_long(struct stop *s)
 
 // --- the guard
 
-/** What it has inherited would keep pipes open that somebody waits for. */
-static void close_all_but(int a, int b)
-{
-	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
-	if (low > 0)
-		close_range(0, low - 1, 0);
-	if (high > low + 1)
-		close_range(low + 1, high - 1, 0);
-	close_range(high + 1, ~0u, 0);
-}
-
 static void watch(int lifeline, int bpftrace)
 {
 	struct pollfd fds[] = {{.fd = bpftrace, .events = POLLIN}, {.fd = lifeline, .events = 0}};
@@ -175,7 +165,7 @@ void stop_init(struct stop *s, pid_t pid)
 	s->guard = fork();
 	if (s->guard == 0) {
 		setpgid(0, 0); // what is sent to btgen's process group is not meant
-		close_all_but(ends[0], bpftrace);
+		file_close_all_but((int[]){ends[0], bpftrace}, 2);
 		watch(ends[0], bpftrace);
 		_exit(0);
 	}

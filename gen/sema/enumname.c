@@ -1,7 +1,6 @@
 #include "sema/enumname.h"
 
 #include "conf/probesig.h"
-#include "ctype/enumtab.h"
 
 /** `enum ns::state` without its keyword and blanks. */
 static struct str type_text(const struct bind *b, const struct node *type)

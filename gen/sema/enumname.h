@@ -13,13 +13,12 @@
 
 /** A map to fill with names. */
 struct bind_table {
-	struct str map;	   /**< without @ */
-	struct str type;   /**< the enum, as written */
-	struct str prefix; /**< taken from the names, or empty */
-	const struct token
-	    *pragma; /**< the map there, from its @ if it has one; NULL: from the list */
-	struct diag_place place; /**< of the pragma's type, the map's first use, or the type's */
-	struct ctype *means;	 /**< of an enum_name(): the enum; NULL when it is not known */
+	struct str map;		    /**< without @ */
+	struct str type;	    /**< the enum, as written */
+	struct str prefix;	    /**< taken from the names, or empty */
+	const struct token *pragma; /**< the map in it; NULL: from the list */
+	struct diag_place place;    /**< of the pragma's type, the map's first use, or the type's */
+	struct ctype *means;	    /**< of an enum_name(): the enum; NULL when it is not known */
 	bool is_sought, is_found;
 	struct enumtab names; /**< of `means`; shown without the prefix */
 };

@@ -32,18 +32,16 @@ struct expr {
 	struct ctype *type; /**< NULL: not known */
 	/** The probes of which it is an argument, unchanged; NULL: none. See arg_fact_type(). */
 	const struct attach_clause *arg_of;
+	struct ctype *meant; /**< of retval: its type in the program */
 	struct ctype
-	    *meant; /**< of retval: its type in the program, which may differ from `type` */
-	struct ctype *
-	    enumerator_of; /**< of an enumerator, or a name that holds only enumerators: the enum, or NULL */
-	unsigned arg; /**< of arg_of: its number */
+	    *enumerator_of; /**< the enum of enumerators and names of only these, or NULL */
+	unsigned arg;	    /**< of arg_of: its number */
 	enum expr_kind kind : 8;
 	enum sign sign : 8;
 	enum effect effect : 8;
 	bool is_guess; /**< `type` comes from an argument whose type is inferred or listed */
-	bool
-	    is_mixed; /**< a name that is assigned different types or arguments: `type` is one of them */
-	bool is_bool;		   /**< a comparison or the like: bool in bpftrace from 0.24 on */
+	bool is_mixed; /**< assigned different types or arguments: `type` is one */
+	bool is_bool;  /**< a comparison or the like: bool in bpftrace from 0.24 on */
 	unsigned char bits : 7;	   /**< that the value may need; 0: not known */
 	unsigned char is_time : 1; /**< contains a time or another word of 64 bits */
 	bool is_substituted;	   /**< a parameter of a macro or a call of one */

@@ -1,7 +1,6 @@
 #define TREE_IS_MADE_HERE
 #include "sema/exprtype.h"
 
-#include "bind/bind.h"
 #include "bind/namedarg.h"
 #include "bind/namedvar.h"
 #include "sema/arg_fact.h"

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include "bind/bind.h"
 #include "dialect/dialect.h"
 #include "ctype/closure.h"
 #include "btf/kbtf.h"

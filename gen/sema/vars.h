@@ -15,8 +15,7 @@ struct var {
 	struct expr *key; /**< of a map: a tuple for several */
 	/** Of a map that is a macro's parameter: what the macro puts into it; NULL: nothing. */
 	struct expr *stored;
-	bool
-	    is_computed; /**< also by +=, ++ and the like, or of several types: it has no enum's names */
+	bool is_computed; /**< by +=, ++ ..., or of several types: no enum's names */
 };
 
 /** A name that a `let` or a loop shadows until its block ends. */

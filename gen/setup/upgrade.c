@@ -60,11 +60,7 @@ static struct str build_id_of(struct arena *a, const char *path)
 
 static const char *shown_id(struct arena *a, struct str id)
 {
-	enum { SHOWN = 6 };
-	return id.n ? arena_printf(
-			  a, "build ID " STR_FMT,
-			  STR_ARG(str_hex(a, str_slice(id, 0, id.n < SHOWN ? id.n : SHOWN))))
-		    : "no build ID";
+	return id.n ? arena_printf(a, "build ID %s", img_short_id(a, id)) : "no build ID";
 }
 
 static const char *shown_target(struct watch *w)

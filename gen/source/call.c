@@ -118,11 +118,7 @@ static bool is_added(const struct token *t)
 {
 	if (t->kind != TOK_NUMBER || !t->from_macro || !t->loc.file)
 		return false;
-	struct str text = t->loc.file->text;
-	size_t n = t->loc.off;
-	while (n && text.p[n - 1] != '\n')
-		n--;
-	text = str_from_offset(text, n);
+	struct str text = str_last(str_slice(t->loc.file->text, 0, t->loc.off), '\n');
 	bool is_macro = str_take(&text, STR("#define "));
 	argname_take_token(&text);
 	return is_macro && str_has_prefix(text, STR("(")); // it has parameters

@@ -25,9 +25,8 @@ struct skeleton_field {
 	unsigned index;		    /**< N of argN */
 	struct safe_word name;	/**< in a template: the target's, or argN where that is no word */
 	struct safe_word value; /**< what bpftrace calls it: argN, retval */
-	unsigned
-	    spread; /**< 1 + N: the bytes of a class are in argN and, if more than 8, the next; 0: no */
-	bool by_name;		    /**< a template can say args.NAME */
+	unsigned spread;	/**< 1 + N: a class's bytes are in argN and, beyond 8, the next */
+	bool by_name;		/**< a template can say args.NAME */
 	struct safe_word enum_name; /**< of an enum, without the keyword */
 	size_t from;	 /**< of what has parts, by follow_pointers(): 0: argN leads to it; else */
 	uint64_t offset; /**< the pointer here in what field `from` - 1 leads to */

@@ -85,8 +85,7 @@ static void write_token(struct condition *c, const struct skeleton_probe *p, siz
 	const struct skeleton_field *f =
 	    is_name(c, i) ? skeleton_find_field(c->arena, p, text) : NULL;
 	struct safe_word enumerator;
-	bool is_shown =
-	    f && !str_eqz(f->value.s, "?"); // else the error of args.NAME has the reason
+	bool is_shown = f && !str_eqz(f->value.s, "?"); // the error of args.NAME has why
 	if (f && !is_shown)
 		code_z(out, "args.");
 	bool is_text = is_shown && is_class_text(c, i, f);

@@ -8,7 +8,6 @@
 
 #include <limits.h>
 
-#include "bind/attach.h"
 #include "bind/codeattach.h"
 #include "bind/namedvar.h"
 #include "elf/debugfile.h"

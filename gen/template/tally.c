@@ -115,8 +115,7 @@ static bool write_start_key(const struct skeleton *sk, const struct skeleton_pro
 	if (str_eqz(word, "probe"))
 		return diag_error(sk->diag, NULL,
 				  "'probe' cannot be a key: START and DONE are different probes");
-	if (!str_eqz(word, "pid") &&
-	    !str_eqz(word, "tid")) // several processes may have the same one
+	if (!str_eqz(word, "pid") && !str_eqz(word, "tid")) // others may be shared
 		code_z(out, "pid, ");
 	return write_key(sk, p, word, out);
 }

@@ -234,8 +234,7 @@ static bool bind_program(struct bind *b, struct pp *pp)
 	b->found.clauses = arena_array(b->arena, struct attach_clause *, b->found.script.clauses.n);
 	for (size_t i = 0; i < b->found.script.clauses.n; i++)
 		b->found.clauses[i] = arena_new(b->arena, struct attach_clause);
-	bool bound =
-	    bind_clauses(b); // if not, clauses that are right so far are looked at all the same
+	bool bound = bind_clauses(b); // if not, what is right so far is checked
 	// The last that is written into the tree: from here on it is only read.
 	bound = bound && marker_replace_all(b);
 	uses_find(b->arena, &b->found.script, &b->found.uses);

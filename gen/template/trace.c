@@ -3,7 +3,6 @@
 #include <limits.h>
 
 #include "dialect/dialect.h"
-#include "template/skeleton.h"
 
 bool trace_is_wanted(const struct trace_request *req)
 {

@@ -16,10 +16,9 @@ struct trace_request {
 	bool has_stack;
 	const char *filter; /**< a condition for events, or NULL */
 	const char *counts; /**< --count: keys, tally_write_counts(), instead of events; or NULL */
-	const char *start, *done,
-	    *key;		   /**< --latency and its --key: instead of patterns; or NULL */
-	word_list calls;	   /**< --calls: functions, instead of patterns */
-	struct skeleton_calls how; /**< of these; 0 functions: the default */
+	const char *start, *done, *key; /**< --latency and its --key; or NULL */
+	word_list calls;		/**< --calls: functions, instead of patterns */
+	struct skeleton_calls how;	/**< of these; 0 functions: the default */
 };
 
 /** Is there anything that is to be traced without a script? */

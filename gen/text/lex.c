@@ -230,8 +230,7 @@ static uint32_t scan_token(struct lexer *lx, uint32_t pos, enum tok_kind *kind)
 	}
 	*kind = TOK_PUNCT;
 	if (attach && (c == '/' || c == '*'))
-		return pos +
-		       1; // one by one, so that no two of them look like a comment's end or an operator
+		return pos + 1; // no two of them may look like a comment's end or an operator
 	end = scan_punct(lx, pos);
 	if (end != pos)
 		return end;

@@ -34,9 +34,8 @@ struct token {
 	enum tok_kind kind : 8; /**< one of a million: 72 bytes, not 96 */
 	bool bol;		/**< the first token on its line */
 	bool space;		/**< blanks or a comment before it (or bol) */
-	bool attach; /**< part of an attach point's text: nothing may be inserted before it */
-	bool
-	    no_expand; /**< names a macro that was being expanded here: never expanded again (C11 6.10.3.4) */
+	bool attach;	/**< part of an attach point's text: nothing may be inserted before it */
+	bool no_expand; /**< a macro's name within its expansion (C11 6.10.3.4) */
 	/**
 	 * Came out of a macro's replacement list or was made by # or ##. False for a macro argument that is
 	 * written in the program itself.
@@ -49,8 +48,7 @@ struct token {
 	 */
 	struct str before;
 	struct src_loc loc; /**< where it is spelled; in a macro's definition when from_macro */
-	struct src_loc
-	    use; /**< its place in the program: the outermost macro call when from_macro, else = loc */
+	struct src_loc use; /**< the outermost macro call when from_macro, else = loc */
 	struct token *next; /**< the list ends in a TOK_EOF */
 };
 

@@ -87,8 +87,7 @@ struct pp {
 	struct pp_context *context; /**< innermost list being read instead of the file */
 	struct map loaded;	    /**< path -> struct src_file */
 	struct strbuf *lost;	    /**< blanks and comments before removed directives */
-	struct map
-	    external; /**< macros of bpftrace's clang -> their text, "" when we do not know it */
+	struct map external;	    /**< of bpftrace's clang -> text, "" when not known */
 	struct map guessed; /**< what clang was asked to confirm, each once for each header */
 	struct map scanned; /**< C headers looked into, by path */
 	bool pad;	    /**< a blank before a macro that expanded to nothing is still owed */

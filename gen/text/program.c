@@ -20,16 +20,6 @@ static void write_text(struct program_sink *w, struct str s)
 	}
 }
 
-/** The text before @t on its own line. */
-static struct str indent_of(const struct token *t)
-{
-	struct str s = t->before;
-	for (size_t i = s.n; i > 0; i--)
-		if (s.p[i - 1] == '\n')
-			return str_from_offset(s, i);
-	return s;
-}
-
 static bool is_blank_only(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -125,7 +115,7 @@ static void put_before(struct program_sink *w, const struct token *t, const stru
 		write_text(w, STR("\n"));
 	}
 	if (w->col == 1) {
-		struct str indent = indent_of(t);
+		struct str indent = str_last(t->before, '\n');
 		if (t->bol && is_blank_only(indent))
 			write_text(w, indent);
 	} else if (prev && (t->space || t->bol || needs_blank(w, prev, t))) {

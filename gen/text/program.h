@@ -21,8 +21,7 @@ struct linemap_entry {
 	bool is_ours : 1;   /**< put together by btgen: of no place in a file */
 	bool is_words : 1;  /**< not even a token of the template's */
 	bool bol : 1;
-	const struct token
-	    *of; /**< the token that it is or replaces; of->use.file is NULL: no place */
+	const struct token *of; /**< what it is or replaces; of->use.file is NULL: no place */
 };
 
 struct linemap {

@@ -24,13 +24,12 @@
 #define SRC_MAX_SIZE (16u << 20) /**< bytes in one file; larger ones are refused */
 
 struct src_file {
-	struct str name; /**< as the user wrote it, for messages and __FILE__ */
-	struct str
-	    dir; /**< directory that #include "..." starts from; "." when the name has none */
-	struct str text;		/**< its bytes; NUL-terminated */
-	uint32_t *lines;		/**< offset of the start of each line */
-	uint32_t n_lines;		/**< at least 1 */
-	uint64_t dev, ino;		/**< which file on disk; both 0 for text that is none */
+	struct str name;   /**< as the user wrote it, for messages and __FILE__ */
+	struct str dir;	   /**< where #include "..." starts; "." when the name has none */
+	struct str text;   /**< its bytes; NUL-terminated */
+	uint32_t *lines;   /**< offset of the start of each line */
+	uint32_t n_lines;  /**< at least 1 */
+	uint64_t dev, ino; /**< which file on disk; both 0 for text that is none */
 	const struct src_quote *quotes; /**< of a text that btgen made: what is the user's in it */
 	size_t n_quotes;
 };

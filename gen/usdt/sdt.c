@@ -31,8 +31,7 @@ struct notes {
 	struct sdt_list *list;
 	struct img_section section; /**< the one that is being read */
 	bool has_base;
-	bool
-	    wants_base; /**< a note has its address: Folly's have none, nor those of which lld dropped the section */
+	bool wants_base;   /**< a note has its address: not in Folly's, nor in some of lld */
 	uint64_t base;	   /**< where .stapsdt.base is now */
 	uint64_t max_addr; /**< highest address of the file's class */
 	struct found *first, **last;

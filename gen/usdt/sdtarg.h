@@ -39,11 +39,10 @@ struct sdtarg {
 	 * written.
 	 */
 	int64_t value;
-	struct str base;  /**< register without %, as spelled ("eax", "x0", "xmm1"), or empty */
-	struct str index; /**< register or empty */
-	bool
-	    index_signed; /**< a 32-bit aarch64 index is sign-extended (sxtw), else zero-extended */
-	unsigned scale;	  /**< 1, 2, 4, 8 or 16; 0 when there is no index */
+	struct str base;   /**< register without %, as spelled ("eax", "x0", "xmm1"), or empty */
+	struct str index;  /**< register or empty */
+	bool index_signed; /**< aarch64: a 32-bit index is sign-extended (sxtw) */
+	unsigned scale;	   /**< 1, 2, 4, 8 or 16; 0 when there is no index */
 	int64_t disp;
 	/**
 	 * Symbol name as spelled, with an @suffix if it has one ("x@tpoff"), or empty.

@@ -18,8 +18,7 @@
 struct unraised {
 	uint64_t semaphore; /**< its address */
 	uint64_t counter;   /**< its offset in the file; 0: it is not in it */
-	uint64_t
-	    place; /**< offset of an instruction that can have a uprobe for it; 0: none is known */
+	uint64_t place;	    /**< offset of an instruction that can have a uprobe; or 0 */
 };
 typedef VEC(struct unraised) unraised_list;
 

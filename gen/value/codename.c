@@ -5,14 +5,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/vec.h"
 #include "value/perfmap.h"
 #include "dwarf/dwsite.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
 #include "kernel/callchain.h"
-#include "process/proc.h"
 
 enum {
 	MAX_FILES = 256,     // each holds a descriptor
@@ -227,8 +225,7 @@ static struct str add_place(struct codename *c, const struct module *m, const st
 	struct dwsrc *src = m->file->src;
 	struct dwsite site = {0};
 	if (dwsrc_open(src))
-		dwsite_at(src, s->addr,
-			  &site); // which knows the line also where it finds no function
+		dwsite_at(src, s->addr, &site); // the line also without a function
 	if (!site.line)
 		return str_printf(c->arena, STR_FMT " (0x%" PRIx64 ")", STR_ARG(s->name),
 				  s->addr + m->bias);

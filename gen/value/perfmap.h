@@ -23,8 +23,7 @@ struct perfmap_entry {
 };
 
 struct perfmap {
-	struct arena
-	    names; /**< its own: the process may write the file anew as often as it likes */
+	struct arena names; /**< its own: the process may write the file often */
 	struct diag *diag;
 	const struct proc *proc;
 	uid_t user;	  /**< of the process, the last that is known */

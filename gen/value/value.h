@@ -45,8 +45,7 @@ struct value {
 	const struct enumtab *names; /**< for its numbers; NULL: the enumerators of its type */
 	/** Of a struct, union or array: its address travels, and so much of it, 8 bytes a number. */
 	size_t n_bytes;
-	bool
-	    has_text; /**< a std::string or std::string_view: a text travels, too, ctype/cxxclass.h */
+	bool has_text; /**< of std::string: a text travels, too, ctype/cxxclass.h */
 	/**
 	 * Of a stack that may begin at the first instruction of a function: at most so many. Two numbers
 	 * travel, the address of the probe and, if it is there, the one that the function returns to.
