@@ -348,12 +348,24 @@ static bool check_elsewhere(const struct bind *b, const struct script_attach *at
 	return good;
 }
 
+/** The file that has the probe @provider:@name. */
+static struct targetfile *probe_of(const struct bind *b, struct str provider, struct str name)
+{
+	return vec_find(struct targetfile, tf, &b->given->files->list,
+			sdt_find(targetfile_probes(b->given->files, tf), provider, name, NULL));
+}
+
 /** 0.17 would abort. A newer one than we know, and a pattern of kinds, may find more. */
 static bool check_kind(const struct bind *b, const struct script_attach *at)
 {
 	if (at->provider->name || !str_is_ident(at->kind) || b->given->version > DIALECT_NEWEST)
 		return true;
 	const char *near = vocabulary_nearest_provider(at->kind);
+	struct targetfile *of =
+	    at->fields.n == 1 && b->given->files ? probe_of(b, at->kind, at->fields.v[0]) : NULL;
+	if (of)
+		near = arena_printf(b->arena, "usdt:__EXE__:" STR_FMT ":" STR_FMT,
+				    STR_ARG(at->kind), STR_ARG(at->fields.v[0]));
 	diag_error(b->diag, tok_at(at->node->first), "unknown probe type " STR_FMT,
 		   STR_ARG(at->kind));
 	return near && diag_note(b->diag, NULL, "did you mean %s?", near);

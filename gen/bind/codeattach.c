@@ -80,12 +80,12 @@ static bool try_symbol(void *ctx, const struct img_symbol *sym)
 	struct str name = demangle_name(n->arena, sym->name);
 	if (codeplace_is_piece(sym->name) || demangle_kind_of(sym->name) == DEMANGLE_TLS)
 		return true;
-	if (str_has_suffix(name, str_printf(n->arena, "::" STR_FMT, STR_ARG(n->wanted)))) {
+	struct str last = name;
+	for (size_t i = name.n; i > 0 && last.n == name.n; i--)
+		if (name.p[i - 1] == ':')
+			last = str_from_offset(name, i);
+	if (str_is_nearer(n->wanted, name, &n->best) || str_is_nearer(n->wanted, last, &n->best))
 		n->name = name;
-		n->best = 0;
-	} else if (str_is_nearer(n->wanted, name, &n->best)) {
-		n->name = name;
-	}
 	return n->best > 0;
 }
 

@@ -262,6 +262,13 @@ static bool keeps_usdt(const struct bind *b)
 	return false;
 }
 
+/** The file that ends the program: others are included. */
+static struct str script_name(const struct bind *b)
+{
+	struct str file = tok_place(b->found.script.program->last).file;
+	return str_has_suffix(file, STR(".bt")) ? str_base(file) : STR("this script");
+}
+
 bool optional_drop(struct bind *b)
 {
 	struct left_out out = {0};
@@ -277,10 +284,9 @@ bool optional_drop(struct bind *b)
 	// Of a script that fits nothing here, a few names tell which one it is.
 	if (out.names.n && !n_events) {
 		b->given->files->n_missing++;
-		good = diag_error(b->diag, NULL,
-				  "%s has none of the probes of this script, all of which are "
-				  "optional: %s",
-				  bind_target_name(b), name_list(b, &out.names, 4));
+		good = diag_error(b->diag, NULL, "%s has none of the probes of " STR_FMT ": %s",
+				  bind_target_name(b), STR_ARG(script_name(b)),
+				  name_list(b, &out.names, 4));
 		bind_note_no_probes(b);
 	} else if (out.unattachable.n && !n_events) {
 		good = diag_error(

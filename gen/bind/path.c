@@ -43,6 +43,8 @@ bool path_search(const struct bind *b, const struct token *at, struct str *path)
 	if (str_has_prefix(name, STR("lib")) || str_contains(name, STR(".so")))
 		return true;
 	diag_error(b->diag, tok_at(at), "no program " STR_FMT " in $PATH", STR_ARG(name));
+	if (name.n == strlen("__EXE__") && strncasecmp(name.p, "__EXE__", name.n) == 0)
+		diag_note(b->diag, NULL, "did you mean __EXE__?");
 	if (is_here)
 		diag_note(b->diag, NULL, "the file in this directory is ./" STR_FMT, STR_ARG(name));
 	return false;

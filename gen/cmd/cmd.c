@@ -133,7 +133,7 @@ static const char *nearest(const struct cmd_options *o, struct arena *a, const c
 		if (i->name && (str_is_nearer(name, str_from(i->name), &best) ||
 				(!near && name.n && str_has_prefix(str_from(i->name), name))))
 			near = arena_printf(a, "--%s", i->name);
-	return near;
+	return str_is_nearer(name, STR("help"), &best) ? "--help" : near;
 }
 
 /** For getopt's '?' and ':'. */

@@ -127,10 +127,14 @@ static void add_named(struct listing *l, const char *name)
 			   "a file",
 			   name);
 	proc_parents_first(PROCFS, pids, n);
+	bool has_hidden = false;
 	for (size_t i = 0; i < n;) {
 		struct named one = {.pids = pids + i, .first = l->files.n};
 		one.n = proc_same_exe_first(PROCFS, one.pids, n - i);
-		add_process(l, *one.pids);
+		bool is_hidden = !proc_exe(l->arena, PROCFS, *one.pids).n;
+		if (!is_hidden || !has_hidden) // another user's: one error for all of them
+			add_process(l, *one.pids);
+		has_hidden |= is_hidden;
 		one.end = l->files.n;
 		vec_push(l->arena, &l->named, one);
 		i += one.n;
@@ -405,9 +409,9 @@ static void list_probes(struct listing *l)
 		print_short(l);
 	if (!n && !l->patterns.n && !l->diag->n_errors)
 		fprintf(stderr,
-			l->pids.n ? "btgen: no file of process %s has USDT probes\n"
-				  : "btgen: %s has no USDT probes\n",
-			l->sources.v[0].text);
+			l->pids.n ? "btgen: no file of process %s has USDT probes%s\n"
+				  : "btgen: %s has no USDT probes%s\n",
+			l->sources.v[0].text, l->has_kinds ? "; functions are uprobe:NAME" : "");
 }
 
 static void print_functions(struct listing *l, const struct skeleton *sk, bool *is_first)

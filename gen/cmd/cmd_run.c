@@ -540,6 +540,9 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 int cmd_run(struct arena *a, struct diag *d, int argc, char **argv)
 {
 	struct run_options o = {.req = {.arena = a, .given.cheap_only = true}, .run.ready_fd = -1};
+	char help[] = "-h";
+	if (argc > 1 && strcmp(argv[1], "help") == 0 && access("help", F_OK) != 0)
+		argv[1] = help; // help, help SCRIPT
 	// While it is ignored, as a parent may have left it, wait() reports no exit status.
 	signal(SIGCHLD, SIG_DFL);
 	int status = run_options_read(argc, argv, &o);

@@ -128,6 +128,15 @@ int expand_add_text(void *request, const char *value)
 	return -1;
 }
 
+int expand_add_define(void *request, const char *value)
+{
+	struct expand_request *req = request;
+	if (*value == '-')
+		return cmd_usage_error("-D: '%s' is not NAME or NAME=VALUE", value);
+	vec_push(req->arena, &req->defines, value);
+	return -1;
+}
+
 int expand_add_script(void *request, const char *word)
 {
 	struct expand_request *req = request;
@@ -195,6 +204,15 @@ struct probesigs *expand_signatures(struct arena *a, struct diag *d)
 	return probesig_load(a, d, path, s) ? s : NULL;
 }
 
+/** The script, or the program that runs, with the name nearest to @word; NULL: none is near. */
+static const char *near_word(struct arena *a, const char *word)
+{
+	const char *near = stock_near(a, word);
+	int pid;
+	struct str program = near ? STR("") : proc_nearest(a, PROCFS, word, &pid);
+	return program.n ? arena_printf(a, STR_FMT " (PID %d)", STR_ARG(program), pid) : near;
+}
+
 bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool has_pid,
 			const char **ret)
 {
@@ -215,14 +233,19 @@ bool expand_find_script(struct arena *a, struct diag *d, const char *name, bool 
 				  name, name);
 	if (*ret)
 		return true;
-	const char *dir = expand_script_dir(a), *near = stock_near(a, name);
+	const char *dir = expand_script_dir(a),
+		   *near = has_pid ? stock_near(a, name) : near_word(a, name);
 	return diag_error(d, NULL, "no script '%s' here%s%s%s%s%s", name, dir ? ", nor in " : "",
 			  dir ? dir : "", CMD_NEAR(near));
 }
 
 int expand_unknown_word(const struct expand_request *req, const char *word)
 {
-	const char *dir = expand_script_dir(req->arena), *near = stock_near(req->arena, word);
+	const char *dir = expand_script_dir(req->arena), *near = near_word(req->arena, word);
+	int pid = 0;
+	struct str program = near ? STR("") : proc_nearest(req->arena, PROCFS, word, &pid);
+	if (program.n)
+		near = arena_printf(req->arena, STR_FMT " (PID %d)", STR_ARG(program), pid);
 	return cmd_usage_error("'%s' is neither a running program nor a script here or in %s%s%s%s",
 			       word, dir ? dir : "btgen's directory", CMD_NEAR(near));
 }
@@ -459,14 +482,15 @@ static bool write_trace(struct arena *a, struct diag *d, const struct expand_req
 	if (!x->files.list.n)
 		return diag_error(
 		    d, NULL,
-		    "%s %s needs a process: give its PID or name, or -x FILE for every "
+		    "%s %s%s%s needs a process: give its PID or name, or -x FILE for every "
 		    "process of a program",
 		    t->patterns.n ? "-t"
 		    : t->calls.n  ? "--calls"
 				  : "--latency",
 		    t->patterns.n ? t->patterns.v[0]
 		    : t->calls.n  ? t->calls.v[0]
-				  : t->start);
+				  : t->start,
+		    t->start ? " " : "", t->start ? t->done : "");
 	if (!check_same_exe(d, req))
 		return false;
 	struct src_file *made =

@@ -70,8 +70,7 @@ struct expansion {
 	    CMD_ROW(0, "cgroup", "PATH", CMD_STRING(struct expand_request, cgroup_name),           \
 		    "trace the processes in this cgroup, now or later; only NAME, if given")
 #define EXPAND_MACRO_ROWS                                                                          \
-	CMD_ROW('D', "define", "NAME[=VALUE]", CMD_LIST(struct expand_request, defines),           \
-		"define a macro"),                                                                 \
+	CMD_ROW('D', "define", "NAME[=VALUE]", CMD_CALL(expand_add_define), "define a macro"),     \
 	    CMD_ROW('I', "include", "DIR", CMD_LIST(struct expand_request, dirs),                  \
 		    "search DIR for #include")
 #define EXPAND_SCRIPT_ROWS                                                                         \
@@ -97,6 +96,7 @@ struct expansion {
 int expand_add_process(void *request, const char *value);
 int expand_set_file(void *request, const char *value);
 int expand_add_text(void *request, const char *value);
+int expand_add_define(void *request, const char *value);
 int expand_set_finding(void *request, const char *value);
 /** An operand: a script. */
 int expand_add_script(void *request, const char *word);

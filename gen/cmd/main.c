@@ -67,6 +67,16 @@ int main(int argc, char **argv)
 		puts("btgen " BTGEN_VERSION);
 		return CMD_OK;
 	}
+	char help[] = "--help";
+	bool asks = strcmp(argv[1], "help") == 0;
+	if (asks && argc == 2) {
+		usage(stdout);
+		return CMD_OK;
+	}
+	if (asks) { // help COMMAND
+		argv[1] = argv[2];
+		argv[2] = help;
+	}
 	for (size_t i = 0; i < n_commands; i++)
 		if (strcmp(argv[1], commands[i].name) == 0) {
 			cmd_begin(argv[1]);

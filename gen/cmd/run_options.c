@@ -156,7 +156,11 @@ static int parse_ready_fd(void *ctx, const char *value)
 
 static int set_count(void *ctx, const char *value)
 {
-	((struct run_options *)ctx)->req.trace.counts = value ? value : "probe";
+	struct trace_request *t = &((struct run_options *)ctx)->req.trace;
+	if (t->counts)
+		return cmd_usage_error("--count is given twice: name all keys in one, as in "
+				       "--count=comm,pid");
+	t->counts = value ? value : "probe";
 	return -1;
 }
 
@@ -171,7 +175,8 @@ static int set_latency(void *ctx, const char *value)
 	struct trace_request *t = &((struct run_options *)ctx)->req.trace;
 	t->start = value;
 	t->done = cmd_next_word();
-	return t->done ? -1 : cmd_usage_error("--latency needs two probes: START DONE");
+	bool is_probe = t->done && t->done[strspn(t->done, "0123456789")];
+	return is_probe ? -1 : cmd_usage_error("--latency needs two probes: START DONE");
 }
 
 static int print_version(void *ctx, const char *value)
@@ -377,6 +382,7 @@ static int check_trace(const struct run_options *o)
 	    {t->filter && !trace_is_wanted(t),
 	     "--filter needs -t, --latency or --calls: in a script, write /CONDITION/"},
 	    {t->key && !t->start, "--key needs --latency: --count takes its own keys"},
+	    {(t->deep || t->has_stack) && t->counts, "--deep and --stack exclude --count"},
 	    {t->deep && !is_list, "--deep needs -t: in a script, use print(*p)"},
 	    {t->has_stack && !is_list, "--stack needs -t: in a script, print ustack"},
 	    {o->run.n_events && sums,

@@ -674,7 +674,8 @@ const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str patte
 {
 	const struct dwinlined *d;
 	for (size_t i = 0; (d = dwsite_inlined_next(src, &i));)
-		if (str_glob(pattern, d->name) || str_glob(pattern, d->symbol))
+		if (str_glob(pattern, d->name) || str_glob(pattern, d->symbol) ||
+		    str_glob(pattern, d->written))
 			return d;
 	return NULL;
 }

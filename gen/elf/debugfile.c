@@ -26,6 +26,7 @@
 struct debug_search {
 	bool done;
 	bool is_noted;		/**< what helps was said */
+	bool is_missed;		/**< that it has none was said */
 	struct img *separate;	/**< the debug file; NULL: none; owned */
 	VEC(struct str) looked; /**< paths tried, and why what was there was refused */
 };
@@ -463,6 +464,8 @@ bool debugfile_report_missing(struct img *img, const struct diag_place *at, cons
 {
 	struct diag_place here = {.file = img->display_path};
 	const char *file = at ? str_dup(img->arena, img->display_path) : "it", *where = "";
+	if (img->search && img->search->is_missed) // one cause, one error
+		return false;
 	if (is_stripped(img))
 		where = arena_printf(img->arena, ": %s is stripped", file);
 	else if (at)
@@ -470,6 +473,7 @@ bool debugfile_report_missing(struct img *img, const struct diag_place *at, cons
 	diag_error(img->diag, at ? at : &here, "no debug information (DWARF)%s%s%s",
 		   wanted_for ? " for " : "", wanted_for ? wanted_for : "", where);
 	note_remedy(img);
+	img->search->is_missed = !img->diag->last_hidden;
 	return false;
 }
 

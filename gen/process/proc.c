@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -688,6 +689,22 @@ int *proc_find_named(struct arena *a, const char *procfs, const char *name, size
 			pids[(*n)++] = pids[i];
 	}
 	return pids;
+}
+
+struct str proc_nearest(struct arena *a, const char *procfs, const char *name, int *pid)
+{
+	size_t n;
+	int *pids = proc_list(a, procfs, &n);
+	struct str near = STR("");
+	unsigned best = UINT_MAX;
+	for (size_t i = 0; i < n; i++) {
+		struct str exe = proc_exe_name(a, procfs, pids[i]);
+		if (!str_is_nearer(str_from(name), exe, &best))
+			continue;
+		near = exe;
+		*pid = pids[i];
+	}
+	return near;
 }
 
 struct img *proc_open_image(struct arena *a, struct diag *d, const struct proc *p,

@@ -164,6 +164,8 @@ unsigned proc_count_children(const struct proc *p);
  * file, and returns how many they are: 1 when all but one are the children of that one.
  */
 size_t proc_parents_first(const char *procfs, int *pids, size_t n);
+/** The program with the name nearest to @name that runs, as *@pid; empty: none is near. */
+struct str proc_nearest(struct arena *a, const char *procfs, const char *name, int *pid);
 /**
  * The processes whose executable has this name or, if there are none, whose main thread has it (which is called after
  * the link that was run, or as the program likes), in @a; their number in *@n. This process is none of them.

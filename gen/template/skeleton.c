@@ -6,6 +6,8 @@
 #include "bind/argread.h"
 #include "ctype/cxxclass.h"
 #include "emit/emit.h"
+#include "lang/vocabulary.h"
+#include "probe/codeplace.h"
 #include "probe/attachable.h"
 #include "usdt/sdtarg.h"
 #include "dialect/dialect.h"
@@ -194,12 +196,28 @@ struct str skeleton_usdt_pattern(struct str pattern)
 	return pattern;
 }
 
+static bool is_function(const struct skeleton *sk, struct str name)
+{
+	struct codeplaces places;
+	return vec_any(struct targetfile, tf, &sk->files->list,
+		       targetfile_open(sk->files, tf) &&
+			   codeplace_function(sk->arena, &tf->bin, name, &places));
+}
+
 static bool add_pattern(struct skeleton *sk, struct str pattern)
 {
 	if (sk->calls || str_has_prefix(pattern, STR("uprobe:")) ||
 	    str_has_prefix(pattern, STR("uretprobe:")))
 		return skeleton_add_functions(sk, pattern);
 	pattern = skeleton_usdt_pattern(pattern);
+	const struct provider *kind =
+	    vocabulary_provider(str_slice(pattern, 0, str_find(pattern, ':')));
+	if (kind->name && kind->whose == OF_MACHINE && str_has(pattern, ":"))
+		return diag_error(
+		    sk->diag, NULL,
+		    "-t traces probes and functions of programs: for %ss, use -e '" STR_FMT
+		    " { ... }'",
+		    kind->name, STR_ARG(pattern));
 	size_t colon = str_find(pattern, ':');
 	struct str provider = colon < pattern.n ? str_slice(pattern, 0, colon) : STR("");
 	struct str name = colon < pattern.n ? str_from_offset(pattern, colon + 1) : pattern;
@@ -224,7 +242,7 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	diag_error(sk->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(pattern));
 	if (str_contains(pattern, STR(",")))
 		diag_note(sk->diag, NULL, "give each pattern a -t of its own");
-	else if (targetfile_with(sk->files, pattern, NULL, &(uint64_t){0}))
+	else if (is_function(sk, pattern))
 		diag_note(sk->diag, NULL, "it is a function: use 'uprobe:" STR_FMT "'",
 			  STR_ARG(pattern));
 	else if (!has_probes)

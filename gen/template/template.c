@@ -208,6 +208,14 @@ static bool move_heads(const struct script *s, struct pp *pp)
 	return true;
 }
 
+static bool lacks_brace(const struct token *t)
+{
+	long depth = 0;
+	for (; t->kind != TOK_EOF; t = t->next)
+		depth += tok_is(t, "{") - tok_is(t, "}");
+	return depth < 0;
+}
+
 static bool bind_program(struct bind *b, struct pp *pp)
 {
 	b->found.pp = pp;
@@ -223,7 +231,9 @@ static bool bind_program(struct bind *b, struct pp *pp)
 			return false;
 	}
 	if (!b->found.script.clauses.n)
-		return diag_error(b->diag, tok_at(pp->out), "the script has no probes");
+		return diag_error(b->diag, tok_at(pp->out),
+				  lacks_brace(pp->out) ? "expected '{' after the attach point"
+						       : "the script has no probes");
 	place_c_lines(b, pp);
 	struct node *program = b->found.script.program;
 	for (struct node *n = program; n; n = node_next(program, n)) {

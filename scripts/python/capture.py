@@ -256,7 +256,7 @@ class Reader:
         elif rest.strip():
             diag.warning("the last line is truncated and was skipped", self.name, self.n_lines + 1)
         if self.n_skipped and not self.has_records:
-            raise diag.error("is not a line of -f json", self.name, self.first_skipped)
+            raise diag.error("expected a line of -f json", self.name, self.first_skipped)
         if self.n_skipped:
             diag.warning("is not a line of -f json: skipped, %d such line%s in all" % (self.n_skipped, "" if self.n_skipped == 1 else "s"),
                          self.name, self.first_skipped)

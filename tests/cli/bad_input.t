@@ -96,7 +96,7 @@ bad 2 "^bpftrace.sh: -f: unknown format 'xml'" "an option that btgen reads" -f x
 bad 2 "^bpftrace.sh: --deep: 'x' is not a number of levels up to 9" "--deep of no number" --deep x -t '*' $pid
 bad 2 "--deep needs -t: in a script, use print" "--deep with a script" --deep 1 $pid "$tmp/good.bt"
 bad 2 "--stack needs -t: in a script, print ustack" "--stack with a script" --stack $pid "$tmp/good.bt"
-bad 2 "--stack needs -t" "--stack with --count" --stack --count -t '*' $pid
+bad 2 "--deep and --stack exclude --count" "--stack with --count" --stack --count -t '*' $pid
 bad 2 "--filter needs -t, --latency or --calls: in a script, write /CONDITION/" "--filter with a script" --filter 1 $pid "$tmp/good.bt"
 bad 2 "--filter: the condition is empty" "--filter of nothing" --filter ' ' -t '*' $pid
 bad 2 "--count needs -t: in a script, use count()" "--count with a script" --count $pid "$tmp/good.bt"
@@ -190,6 +190,14 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	out=$(setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$tmp/btgen" expand -p $! "$tmp/good.bt" 2>&1)
 	like "$out" "no permission to inspect process $! \(sleep\): even root needs CAP_SYS_PTRACE" \
 		"root that may not look: it is not told to be root"
+	cp /bin/sleep "$tmp/sleeper"
+	for _ in 1 2 3; do
+		"$tmp/sleeper" 1000 &
+		own $!
+	done
+	wait_for grep -q sleeper "/proc/$!/comm"
+	out=$(BTGEN=$tmp/btgen setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/bpftrace.sh" -l sleeper 2>&1)
+	is "$(grep -c 'no permission to inspect' <<<"$out")" 1 "another user's processes: one error for all of them"
 	chmod 000 "$tmp/good.bt"
 	out=$(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/btgen" expand -x "$tmp/nvmf_tgt" "$tmp/good.bt" 2>&1)
 	is $? 1 "an unreadable script: exit status 1"

@@ -388,7 +388,7 @@ is "$("$btgen" convert -f folded broken.json 2>messages) $? $(cat messages)" \
 echo before >kept
 "$btgen" convert -f perfetto -o kept "$top/tests/lib.sh" 2>messages
 is "$? $(cat kept) $(ls kept*)" "1 before kept" "a file that has no line of a capture: nothing is written over what was there"
-is "$(cat messages)" "$top/tests/lib.sh:1: error: is not a line of -f json" "... and the first one's number is reported"
+is "$(cat messages)" "$top/tests/lib.sh:1: error: expected a line of -f json" "... and the first one's number is reported"
 if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 	mkdir small
 	for _ in {1..3000}; do sed 5q capture.json; done >long.json

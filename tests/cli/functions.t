@@ -18,6 +18,10 @@ struct book {
 	__attribute__((noinline)) int submit(const order &o, const char *who) { USDT_PROBE(mx, put, o.id, who); orders[n++ % 10] = o; return n; }
 	__attribute__((noinline)) int submit(int id) { return submit({id, 1.5}, "nobody"); }
 };
+struct level {
+	int v;
+	__attribute__((always_inline)) int take(int x) { __asm__ volatile(""); return x - v; }
+};
 struct op {
 	int k;
 	__attribute__((noinline)) int operator()(int x) const { __asm__ volatile(""); return x + k; }
@@ -34,9 +38,10 @@ int main(int argc, char **argv)
 {
 	static mx::book b;
 	mx::op op = {argc};
+	mx::level level = {argc};
 	char c;
 	while (read(0, &c, 1) == 1)
-		printf("%d\n", b.submit(mx::twice(argc)) + (int)mx::twice(3UL) + (int)c_name(argv[0], op(1)));
+		printf("%d\n", b.submit(mx::twice(argc)) + (int)mx::twice(3UL) + level.take(*argv[0]) + (int)c_name(argv[0], op(1)));
 }
 END
 cd "$tmp" && g++ -O1 -g -fno-ipa-sra -fno-ipa-cp -I"$top/include" -o app mx.cc || exit 1
@@ -62,6 +67,7 @@ while read -r line; do
 	is "$? $(grep -c "^${name%%:*}:" "$tmp/program")" "0 $n" "it can be pasted: $name"
 done < <("$top/scripts/bpftrace.sh" -l -x app 'uprobe:mx::*' uprobe:main uprobe:c_name '*')
 is "$(list -x app 'uprobe:mx::nothing*')" "btgen: error: no function matches 'uprobe:mx::nothing*'" "a pattern without a function: an error"
+like "$("$btgen" run -n --latency uprobe:mx::level::take uprobe:c_name -x app 2>&1)" "note: take\(\) is inlined in main\(\)" "an inlined function by its scopes"
 is "$(list -x app mx::book::submit)" "btgen: error: no probe matches 'mx::book::submit'
 btgen: note: it is a function: use 'uprobe:mx::book::submit'" "a function that is taken for a probe"
 is "$(list -x app put 'uprobe:c_*')" "uprobe:c_name(char *text, unsigned int n)

@@ -40,7 +40,7 @@ is "$("$btgen" run -n ./app a.bt)" "$("$btgen" run -n -x ./app a.bt)" "the path 
 is "$("$btgen" run -n -t hit ./app)" "$("$btgen" run -n -t hit -x ./app)" "... or in place of a process for -t"
 says 2 "btgen run: the program goes before the script: bpftrace.sh app a.bt; as the script's \$1: bpftrace.sh a.bt -- app" run -n a.bt app
 says 1 "btgen: error: -t app needs a process: give its PID or name, or -x FILE for every process of a program" run -n -t app
-says 1 "btgen: error: --latency from needs a process: give its PID or name, or -x FILE for every process of a program" run -n --latency from to
+says 1 "btgen: error: --latency from to needs a process: give its PID or name, or -x FILE for every process of a program" run -n --latency from to
 says 1 "btgen: error: --calls main needs a process: give its PID or name, or -x FILE for every process of a program" run -n --calls main
 says 2 "btgen run: --calls cannot be combined with -t, --count or --latency" run --calls main -t hit $pid
 says 2 "btgen run: --calls cannot be combined with -t, --count or --latency" run --calls main --latency hit hit $pid
@@ -63,8 +63,32 @@ notes() {
 	is "$? $(sed -n 2p err)" "1 btgen: note: $1" "${*:2}"
 }
 notes "it is a function: use 'uprobe:main'" run -n -t main -x app
+notes "did you mean 'uprobe:main'?" run -n -t uprobe:mian -x app
+notes "a source line is traced by -e 'uprobe:__EXE__@app.c:1 { ... }'" run -n -t uprobe:app.c:1 -x app
+says 1 "btgen: error: -t traces probes and functions of programs: for kprobes, use -e 'kprobe:vfs_read { ... }'" run -n -t kprobe:vfs_read -x app
+says 2 "btgen run: --latency needs two probes: START DONE" run --latency hit $pid
+says 2 "btgen run: --count is given twice: name all keys in one, as in --count=comm,pid" run -t hit --count=a --count=b $pid
+says 2 "btgen run: --deep and --stack exclude --count" run -t hit --count=a --stack $pid
+says 2 "btgen run: -D: '-t' is not NAME or NAME=VALUE" run -D -t hit $pid
+says 2 "btgen check: unknown option '--hlep', did you mean '--help'?" check --hlep
+says 1 "<command line>:1:1: error: expected '{' after the attach point" run -n -x app -e 'usdt:__EXE__:app:hit printf("x"); }'
+says 1 "<command line>:1:1: error: unknown probe type app" run -n -x app -e 'app:hit { }'
+is "$(tail -n 1 err)" "btgen: note: did you mean usdt:__EXE__:app:hit?" "... which is a probe of the program"
+says 1 "<command line>:1:1: error: no program __exe__ in \$PATH" run -n -x app -e 'usdt:__exe__:app:hit { }'
+is "$(tail -n 1 err)" "btgen: note: did you mean __EXE__?" "... the marker in capitals"
+is "$("$btgen" help check)" "$("$btgen" check --help)" "btgen help check"
+is "$("$btgen" help)" "$("$btgen" --help)" "btgen help"
+is "$("$top/scripts/bpftrace.sh" help)" "$("$top/scripts/bpftrace.sh" -h)" "bpftrace.sh help"
+cp /bin/sleep longsleeper
+./longsleeper 1000 &
+own $!
+wait_for grep -q longsleeper "/proc/$!/comm"
+"$btgen" run longsleper 2>err
+like "$(head -n 1 err)" "^btgen: error: no script 'longsleper' .*, did you mean 'longsleeper \(PID $!\)'\?$" "a program that is misspelt"
 notes "give each pattern a -t of its own" run -n -t hit,miss -x app
 strip -o stripped app
+"$btgen" check -x stripped -e 'usdt:__EXE__:hit { $a = (struct a *)arg0; $b = (struct b *)arg0; print(($a->x, $b->x)); }' 2>err
+is "$? $(grep -c 'error: no debug information' err)" "1 1" "no types, for one cause: one error"
 says 0 "btgen: note: $tmp/stripped has no debug information (-g): enums and structs are numbers" run -n -t hit -x stripped
 says 0 "" run -n -t hit -x app
 gcc -o plain -x c - <<<'int main(void) { return 0; }'

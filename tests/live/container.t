@@ -295,7 +295,7 @@ if as --32 -o "$tmp/narrow.o" "$tmp/narrow.s" 2>/dev/null && ld -m elf_i386 -o "
 	is "$("$live_sh" -x "$tmp/narrow" -e 'uprobe:__EXE__:_start { }' 2>&1)" "btgen: error: $why" "-x: the same"
 	is "$("$live_sh" -t '*' "$app" 2>&1)" "btgen: error: $why" "-t: the same"
 	is "$("$live_sh" -l "$app" 2>&1)" "btgen: note: $why
-btgen: no file of process $app has USDT probes" "-l: a note"
+btgen: no file of process $app has USDT probes; functions are uprobe:NAME" "-l: a note"
 	like "$("$btgen" doctor "$app" 2>&1)" "^ +error +$why: build it for 64 bits" "doctor: an error"
 	finish
 else
