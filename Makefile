@@ -190,7 +190,7 @@ fuzz: all $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)-fuzz/%)
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) NUMBERS_SECONDS='$(or $(NUMBERS_SECONDS),$(FUZZ_SECONDS))' tests/fuzz/run.sh '$(BUILD)-fuzz' $(FUZZ_SECONDS)
 
 # What takes longest begins first; then tests that wait (live) and tests that compute take turns.
-LONG_T := $(addprefix tests/,check/right.t header/matrix.t obj/limits.t obj/several.t obj/types.t obj/layouts.t live/trace-all.t live/numbers.t live/schema.t live/lifecycle.t \
+LONG_T := $(addprefix tests/,vm/anywhere.t check/right.t header/matrix.t obj/limits.t obj/several.t obj/types.t obj/layouts.t live/trace-all.t live/numbers.t live/schema.t live/lifecycle.t \
 	live/beside.t obj/infer.t obj/dwfind.t live/equal.t live/equal-languages.t live/spdk-releases.t)
 LIVE_T := $(filter-out $(LONG_T),$(wildcard tests/live/*.t))
 OTHER_T := $(UNIT_T) $(filter-out $(LONG_T),$(wildcard $(patsubst %,tests/%/*.t,lang pp obj cli check header)))
@@ -205,7 +205,7 @@ check: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 
 # The tests that the build of a package can run, with what that build has: no root, no network, nothing installed for them.
 # Those of tests/live, and these, need more, or are about this checkout.
-NO_SELFTEST := $(addprefix tests/,live/*.t header/*.t $(addprefix cli/,install.t pkgdep.t documents.t))
+NO_SELFTEST := $(addprefix tests/,vm/*.t live/*.t header/*.t $(addprefix cli/,install.t pkgdep.t documents.t))
 selftest: all $(UNIT_T) $(FUZZ_BIN) $(PPCAT)
 	$(say) SKIP '$(NO_SELFTEST)'
 	$(Q)$(call prove,$(PROCESSORS)) $(filter-out $(wildcard $(NO_SELFTEST)),$(TESTS))
@@ -243,7 +243,7 @@ check-spdk: all
 
 # What needs another kernel than this machine's: one with an NVMe driver, older and newer ones. One machine at a time.
 check-vm: all
-	$(Q)$(call prove,1) -j1 $(or $(T),$(wildcard tests/vm/*.t))
+	$(Q)$(call prove,1,CHECK_VM=1) -j1 $(or $(T),$(wildcard tests/vm/*.t))
 
 check-vm-all: all
 	$(Q)tests/vm/live.sh $(VM) $(if $(T),-- $(T))

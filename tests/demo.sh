@@ -3,7 +3,7 @@
 #
 #   SHARED=yes tests/demo.sh      the program that has its probes in shared libraries
 #   WRAPPER=/usr/local/bin/bpftrace.sh tests/demo.sh      the installed bpftrace.sh
-#   DEMO=vm tests/demo.sh         in an emulated machine (tests/vm/demo.sh), which is the default where this one cannot trace
+#   DEMO=vm tests/demo.sh         in an emulated machine (tests/vm/small.sh), which is the default where this one cannot trace
 #   DEMO=here tests/demo.sh       on this machine only
 #   tests/demo.sh --rights        only reports what keeps this user from tracing here, before anything is built
 #
@@ -114,7 +114,7 @@ emulate() {
 	else
 		printf 'demo: in an emulated machine (DEMO=vm)\n' >&2
 	fi
-	"$top/tests/vm/demo.sh" || rc=$?
+	"$top/tests/vm/small.sh" demo || rc=$?
 	if [ $rc = 3 ]; then
 		printf 'demo: there is no emulated machine here, see above\n' >&2
 		return

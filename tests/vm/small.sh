@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# The demo in an emulated machine, which may be traced wherever this one may not be: prints what tests/demo.sh prints there.
+# Runs the demo, or a sample of the live tests, in an emulated machine, which may be traced wherever this one may not be, and prints
+# what they print.
 #
-#   tests/vm/demo.sh
+#   tests/vm/small.sh demo          tests/demo.sh
+#   tests/vm/small.sh anywhere      tests/live/anywhere.t
 #
 # What it needs is downloaded once (tools.sh, kernel.sh). No root is needed. Status 3 where there can be no such machine; the last
 # line on standard error is why.
@@ -12,28 +14,29 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/../matrix/mirror.sh"
 # shellcheck source=tests/vm/machine.sh
 . "$here/machine.sh"
-folder= pid=
+folder='' pid=''
 
 cleanup() {
 	[ -z "$pid" ] || { kill "$pid" && wait "$pid"; } 2>/dev/null || :
 	rm -rf "$folder"
 }
 
-# prepare: the kernel and the disk, in $folder
+# prepare WHAT: the kernel and the disk, in $folder
 prepare() {
 	local program tools
 	for program in apt-get dpkg-deb readelf; do
 		command -v $program >/dev/null || die "no $program"
 	done
-	tools=$("$here/tools.sh") && PATH=$tools${tools:+:}$PATH "$here/image.sh" "$folder" demo && printf '%s' "$tools" >"$folder/tools"
+	tools=$("$here/tools.sh") && PATH=$tools${tools:+:}$PATH "$here/image.sh" "$folder" "$1" && printf '%s' "$tools" >"$folder/tools"
 }
 
 main() {
 	local tools
+	[[ $# = 1 && $1 =~ ^(demo|anywhere)$ ]] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2; }
 	folder=$(mktemp -d "${TMPDIR:-/tmp}/btgen-vm.XXXXXX")
 	trap cleanup EXIT
 	trap 'exit 1' INT TERM HUP
-	(prepare) 2>&1 >/dev/null | sed -u -n '/^[a-z]*\.sh: /p' >&2 || exit 3 # without what apt-get says
+	(prepare "$1") 2>&1 >/dev/null | sed -u -n '/^[a-z]*\.sh: /p' >&2 || exit 3 # without what apt-get says
 	tools=$(cat "$folder/tools")
 	PATH=$tools${tools:+:}$PATH
 	# Kernels from 6.12 on crash at times on processors that are emulated side by side.
@@ -46,10 +49,10 @@ main() {
 	tail -n +1 -s 0.1 -f --pid=$pid "$folder/screen"
 	wait $pid || :
 	pid=
-	grep -q 'guest: the demo ended with status 0' "$folder/console" || {
+	grep -q 'guest: status 0' "$folder/console" || {
 		tail -n 20 "$folder/console" >&2
-		die "the demo in the emulated machine failed"
+		die "$1 failed in the emulated machine"
 	}
 }
 
-main
+main "$@"
