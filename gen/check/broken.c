@@ -190,6 +190,43 @@ static void check_array_key(struct checker *k, const struct node *n)
 	}
 }
 
+/** (1, @count), @m[@count] */
+static void check_aggregation(struct checker *k, const struct node *n)
+{
+	unsigned v = k->b->given->version;
+	bool is_tuple = n->kind == NODE_TUPLE;
+	if (!is_tuple && n->kind != NODE_MAP)
+		return;
+	for (const struct node *c = n->child; c; c = c->next) {
+		const struct node *map = node_ungrouped(c);
+		const struct use *u = map->kind == NODE_MAP && map->name
+					  ? uses_of_map(&k->b->found.uses, map->name->text)
+					  : NULL;
+		bool is_stats = false;
+		if (!c->expr || c->expr->kind != EXPR_AGGREGATION)
+			continue;
+		for (; u; u = u->next)
+			is_stats |=
+			    u->value && node_is(node_ungrouped(u->value), NODE_CALL, "stats");
+		if (is_tuple && dialect_reads_own_share(v))
+			check_report(
+			    k, c, "version", DIAG_ERROR,
+			    "bpftrace " DIALECT_FMT
+			    " puts one processor's share of it into a tuple: print it alone",
+			    DIALECT_ARG(v));
+		else if (!is_tuple && dialect_aborts_on_counted_key(v))
+			check_report(k, c, "version", DIAG_ERROR,
+				     "an aggregation as a key ends bpftrace " DIALECT_FMT
+				     " by a signal",
+				     DIALECT_ARG(v));
+		else if (is_tuple && is_stats && dialect_empties_stats(v))
+			check_report(k, c, "version", DIAG_ERROR,
+				     "bpftrace " DIALECT_FMT
+				     " puts zeros into a tuple for stats(): print it alone",
+				     DIALECT_ARG(v));
+	}
+}
+
 static void check_uaddr(struct checker *k, const struct node *n)
 {
 	unsigned v = k->b->given->version;
@@ -224,4 +261,5 @@ void check_broken(struct checker *k, struct node *n)
 	check_buf(k, n);
 	check_macaddr_in_tuple(k, n);
 	check_array_key(k, n);
+	check_aggregation(k, n);
 }

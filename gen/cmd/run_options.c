@@ -568,6 +568,7 @@ bool run_options_expand(struct arena *a, struct diag *d, struct run_options *o, 
 			trace_is_list(&o->req.trace) || o->req.trace.calls.n;
 	o->shapes = (struct shapes){0};
 	shapes_init(&o->shapes, a, has_head);
+	o->shapes.has_limit = o->run.n_events > 0;
 	shapes_add_key(&o->shapes);
 	o->shapes.can_gate = o->can_gate;
 	o->req.given.is_bare = o->no_run;

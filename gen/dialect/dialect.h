@@ -208,6 +208,12 @@ QUIRK(dialect_aborts_on_named_key, UPTO(23))  // #3421
 QUIRK(dialect_aborts_on_named_part, UPTO(21)) // #3421
 /** A tuple of macaddr() and texts alone ends it by a signal: 0.17; 0.23 is right, those between untried. */
 QUIRK(dialect_aborts_on_macaddr_in_tuple, UPTO(17)) // not reported
+/** What count() and the like keep is one processor's share of it in a tuple: 0.17, those between untried. */
+QUIRK(dialect_reads_own_share, UPTO(20)) // #3189
+/** .. and ends it by a signal as a key: 0.17. */
+QUIRK(dialect_aborts_on_counted_key, UPTO(21)) // #3594
+/** stats() is zeros in a tuple: 0.27; 0.23 refuses it, those between untried. */
+QUIRK(dialect_empties_stats, SINCE(24)) // not reported
 /** sargN, the arguments of a function on the stack: tests/live/words.t. */
 QUIRK(dialect_has_stack_args, UPTO(24)) // #4686
 /** str() of a char array in a struct of the kernel is an error: 0.17 and 0.23, not 0.27; tests/live/words.t. */

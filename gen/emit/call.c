@@ -144,9 +144,9 @@ static enum want wants_of_call(const struct emitter *e, const struct node *n,
 	if (child != n->child)
 		return emit_wants(e, n, child);
 	// As in C, an array decays to its address.
-	bool is_read = word->wants[0] == WANTS_STRINGS ||
-		       (word->wants[0] == WANTS_BYTES && child->next && child->expr->is_place);
-	if (is_read && t && t->kind == CTYPE_ARRAY)
+	if (t && t->kind == CTYPE_ARRAY &&
+	    (word->wants[0] == WANTS_STRINGS ||
+	     (word->wants[0] == WANTS_BYTES && child->next && child->expr->is_place)))
 		return WANT_ADDRESS;
 	return takes == TAKES_POINTER	 ? WANT_POINTER
 	       : takes == TAKES_WHOLE	 ? WANT_WHOLE

@@ -117,14 +117,15 @@ static bool shape_time(struct printing *g)
 /** Output of bpftrace itself: a mark before it identifies the call. */
 static bool shape_mark(struct printing *g)
 {
+	const struct shapes *all = g->e->b->given->shapes;
 	const struct node *map = g->call->child;
 	g->shape = (struct shape){
 	    .style = SHAPE_MARK, .probe = g->shape.probe, .has_since = g->shape.has_since};
-	shape_count(g->e->b->given->shapes, &g->shape, &g->numbers.n, &g->texts.n); // the head
+	shape_count(all, &g->shape, &g->numbers.n, &g->texts.n); // the head
 	g->structs.n = 0;
 	if (tok_is(g->call->name, "print") && map && map->kind == NODE_MAP && map->name)
 		g->shape.map = map->name->text;
-	return (g->e->b->given->shapes->has_head || g->shape.has_since) &&
+	return (all->has_head || g->shape.has_since || (all->has_limit && !g->shape.map.n)) &&
 	       vocabulary_word(node_text(g->call))->prints;
 }
 
@@ -217,6 +218,7 @@ static const struct text *write_record(struct printing *g)
 	bool is_end = c->attach.n == 1 && c->attach.v[0].provider->when >= WHEN_BEGIN;
 	// A part of an expression is not always evaluated.
 	g->shape.is_counted = !is_mark && !is_end && p->value == g->call;
+	g->shape.is_event = !is_end && !g->shape.map.n;
 	vec_push(all->arena, &all->list, g->shape);
 	if (g->shape.is_counted)
 		text_add(

@@ -68,7 +68,7 @@ static void begin_line(struct joined *j, const struct record *r)
 		joined_copy_head(&l->arena, r, &l->record);
 		l->shape = (struct shape){.style = SHAPE_MARK,
 					  .probe = r->shape->probe,
-					  .is_counted = r->shape->is_counted,
+					  .is_event = r->shape->is_event,
 					  .has_since = r->shape->has_since};
 		l->record.shape = &l->shape;
 	}

@@ -81,6 +81,7 @@ struct shape {
 	struct str after;  /**< the literal text after the last field */
 	struct str map;	   /**< of SHAPE_MARK in front of print(@map): "map"; else empty */
 	bool is_counted;   /**< the program counts these */
+	bool is_event;	   /**< a line of it is one of an event: no map, and not the end */
 	bool has_since;	   /**< `elapsed` travels: #pragma time since */
 	uint64_t n_events; /**< that have come */
 	uint64_t n_fired;  /**< as the program has counted, known at its end */
@@ -90,13 +91,14 @@ struct shape {
 struct shapes {
 	struct arena *arena;
 	VEC(struct shape) list;
-	bool has_head;	      /**< each record has head_numbers[], comm and probe */
-	char start[24];	      /**< START */
-	char counts[32];      /**< the map that counts, with its @; its key is a shape's number */
-	char key[32];	      /**< the map that has KEY, with its @ */
-	char gate[32];	      /**< the map that decides whether events count, with its @ */
-	bool can_gate;	      /**< the caller can set it */
-	bool has_gate;	      /**< the program asks it */
+	bool has_head;	 /**< each record has head_numbers[], comm and probe */
+	bool has_limit;	 /**< lines of events are counted, those that bpftrace prints itself, too */
+	char start[24];	 /**< START */
+	char counts[32]; /**< the map that counts, with its @; its key is a shape's number */
+	char key[32];	 /**< the map that has KEY, with its @ */
+	char gate[32];	 /**< the map that decides whether events count, with its @ */
+	bool can_gate;	 /**< the caller can set it */
+	bool has_gate;	 /**< the program asks it */
 	unsigned first_count; /**< what a count() begins with */
 };
 

@@ -216,7 +216,7 @@ static bool is_full(const struct writer *w)
 static void put_whole(void *ctx, const struct record *r, struct str text)
 {
 	struct writer *w = ctx;
-	bool is_event = r && r->shape->is_counted;
+	bool is_event = r && r->shape->is_event;
 	if (is_event && is_full(w))
 		return;
 	w->n_events += is_event;
@@ -472,7 +472,7 @@ static void on_record(void *ctx, const struct record *r)
 		add_mark(w, r);
 		return;
 	}
-	if (r->shape->is_counted && is_full(w))
+	if (r->shape->is_event && is_full(w))
 		return;
 	w->has_data |= r->shape->is_counted;
 	w->has_value |= r->shape->is_counted;
@@ -488,7 +488,7 @@ static void on_record(void *ctx, const struct record *r)
 		size_t before = w->out->n;
 		render_record(&w->config.render, r, w->out);
 		struct str text = str_from_offset(strbuf_str(w->out), before);
-		w->n_events += r->shape->is_counted && str_find(text, '\n') < text.n;
+		w->n_events += r->shape->is_event && str_find(text, '\n') < text.n;
 		return;
 	}
 	strbuf_clear(&w->text);
@@ -599,6 +599,10 @@ static void on_line(void *ctx, struct str line)
 	// The empty lines around maps are there for the eye.
 	bool is_between = !line.n && !ends_part && !joined_has(&w->joined, r);
 	if (is_plain(w) && (is_between || !is_timed(w, r))) {
+		bool is_event = !is_between && r && r->shape->is_event;
+		if (is_event && is_full(w))
+			return;
+		w->n_events += is_event;
 		put_plain(w, line, ends_part);
 		return;
 	}

@@ -467,7 +467,7 @@ void skeleton_write_template(const struct skeleton *sk, struct code *out)
 static void add_shape(const struct skeleton *sk, const struct skeleton_probe *p,
 		      enum shape_style style, size_t n_own, struct shapes *ret)
 {
-	struct shape s = {.style = style, .probe = p->label, .is_counted = true};
+	struct shape s = {.style = style, .probe = p->label, .is_counted = true, .is_event = true};
 	s.n_fields = n_own + p->n_fields;
 	s.fields = arena_array(ret->arena, struct shape_field, s.n_fields + 1);
 	for (size_t i = 0; i < n_own; i++)

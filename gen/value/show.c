@@ -214,7 +214,7 @@ void value_text(const struct render *how, const struct value *v, struct value_da
 void value_json(const struct render *how, const struct value *v, struct value_data d,
 		enum value_style style, struct json *j)
 {
-	show_data(&(struct walk){.how = how, .value = v, .style = style, .j = j}, d);
+	show_data(&(struct walk){.how = how, .value = v, .style = style, .out = j->out, .j = j}, d);
 }
 
 /** What a value is that the program has, not the script: a terminal would obey what is in it. */

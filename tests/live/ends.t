@@ -66,6 +66,15 @@ for format in "-f json" -s; do
 	is "$live_rc $(grep -c '1 hit' "$tmp/trace") $(grep -cE 'head|end' "$tmp/trace")" "0 2 2" "-N 2 with $format"
 done
 
+# Lines that bpftrace prints itself are lines of events, too.
+for format in "" "-f json" -s "--time wall"; do
+	# shellcheck disable=SC2086
+	live_trace -N 2 $format "$live_pid" -e 'BEGIN { print((7, 7)); } usdt:__EXE__:hit { print((1, 5)); } END { print((8, 8)); }'
+	printf AAAAAAAA >&8
+	live_wait
+	is "$live_rc $(grep -c '(1, 5)' "$tmp/trace") $(grep -cE '\(7, 7\)|\(8, 8\)' "$tmp/trace")" "0 2 2" "-N 2 of tuples with ${format:-no format}"
+done
+
 # What fires after exit() is no event of the trace: neither printed nor lost.
 live_trace "$live_pid" -e 'usdt:__EXE__:hit { printf("hit %d\n", ++@n); if (@n == 3) { exit(); } } usdt:__EXE__:hit { printf("and\n"); }'
 printf 'AAAAAAAAAAAAAAAAAAAAAAAA' >&8
