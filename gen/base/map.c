@@ -33,14 +33,14 @@ static struct map_slot *slot_of(const struct map *m, struct str key, uint32_t ha
 }
 
 /** 1 + the index of the entry of @key, or 0 */
-static uint32_t find(const struct map *m, struct str key)
+static uint32_t find_entry(const struct map *m, struct str key)
 {
 	return m->n_slots ? slot_of(m, key, hash_str(key))->entry : 0;
 }
 
 void *map_get(const struct map *m, struct str key)
 {
-	uint32_t i = find(m, key);
+	uint32_t i = find_entry(m, key);
 	return i ? m->entries[i - 1].value : NULL;
 }
 
@@ -80,7 +80,7 @@ void map_put(struct arena *a, struct map *m, struct str key, void *value)
 
 void map_remove(struct map *m, struct str key)
 {
-	uint32_t i = find(m, key);
+	uint32_t i = find_entry(m, key);
 	if (i)
 		m->entries[i - 1].value = NULL;
 }

@@ -220,8 +220,8 @@ static bool check_file(struct arena *a, struct outfile *o, struct str text)
 	return check_contents(o, text);
 }
 
-static bool find(struct arena *a, const char *option, const char *path, struct str text,
-		 struct outfile *ret)
+static bool find_file(struct arena *a, const char *option, const char *path, struct str text,
+		      struct outfile *ret)
 {
 	*ret = (struct outfile){.option = option, .path = path, .fd = -1, .dir = -1};
 	return look_up(a, ret) && check_file(a, ret, text);
@@ -239,7 +239,7 @@ static int dup_descriptor(const struct outfile *o)
 	return fcntl((int)n, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
-/** Opens what find() has found, and looks again at what was opened. @flags: O_NONBLOCK or 0, of a FIFO or device. */
+/** Opens what find_file() has found, and looks again at what was opened. @flags: O_NONBLOCK or 0, of a FIFO or device. */
 static bool open_found(struct arena *a, struct outfile *o, int flags)
 {
 	o->fd = dup_descriptor(o);
@@ -337,7 +337,7 @@ static bool begin(struct arena *a, struct diag *d, const char *option, const cha
 	}
 	mode_t mask = umask(0);
 	umask(mask);
-	bool good = find(a, option, path, text, ret);
+	bool good = find_file(a, option, path, text, ret);
 	bool is_new = good && !ret->st.st_mode;
 	ret->mode = is_new ? 0666 & ~mask : ret->st.st_mode & 0777;
 	good = good && (is_new || is_regular(ret) ? make_temp(a, ret) : open_found(a, ret, 0));
@@ -379,7 +379,7 @@ static bool may_create(const struct outfile *o)
 bool outfile_open(struct arena *a, struct diag *d, const char *option, const char *path,
 		  struct outfile *ret)
 {
-	bool good = find(a, option, path, STR(""), ret) &&
+	bool good = find_file(a, option, path, STR(""), ret) &&
 		    (ret->st.st_mode ? open_found(a, ret, 0) : may_create(ret));
 	return good || report(d, DIAG_ERROR, ret);
 }
@@ -447,7 +447,7 @@ bool outfile_resume(struct diag *d, struct outfile *o, const struct stat *ours)
 bool outfile_may_write(struct arena *a, struct diag *d, const char *option, const char *path)
 {
 	struct outfile o;
-	bool good = find(a, option, path, STR(""), &o) &&
+	bool good = find_file(a, option, path, STR(""), &o) &&
 		    (o.st.st_mode ? faccessat(o.dir, o.name, W_OK, 0) == 0 : may_create(&o));
 	if (!good)
 		report(d, DIAG_ERROR, &o);
@@ -459,7 +459,7 @@ void outfile_notify(struct diag *d, const char *option, const char *path, struct
 {
 	struct arena a = {0};
 	struct outfile o;
-	if (!find(&a, option, path, STR(""), &o) || !empty(&a, &o, O_NONBLOCK) ||
+	if (!find_file(&a, option, path, STR(""), &o) || !empty(&a, &o, O_NONBLOCK) ||
 	    !file_write_all(o.fd, text))
 		report(d, DIAG_WARNING, &o);
 	outfile_close(&o);

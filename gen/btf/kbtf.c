@@ -458,7 +458,7 @@ static bool complete(struct ctype_loader *loader, struct ctype *t)
 
 // --- by name
 
-static struct ctype *find(struct type_source *source, const struct namequery *q)
+static struct ctype *find_type(struct type_source *source, const struct namequery *q)
 {
 	struct kbtf *k = (struct kbtf *)source;
 	unsigned tags = q->kinds & (NAME_TAGS);
@@ -550,7 +550,7 @@ static bool walk(struct type_source *source, unsigned kinds, type_source_name_fn
 }
 
 static const struct type_source_ops ops = {
-    .find = find, .find_enumerator = find_enumerator, .nearest = nearest, .walk = walk};
+    .find = find_type, .find_enumerator = find_enumerator, .nearest = nearest, .walk = walk};
 
 struct type_source *kbtf_source(struct kbtf *k)
 {

@@ -161,13 +161,13 @@ static int apply_option(const struct cmd_option *o, struct arena *a, void *ctx, 
 	if (is_path && !*value)
 		return cmd_usage_error("option '--%s' needs a value", o->name);
 	if (o->kind == CMD_IS_CALL)
-		return o->take(ctx, value);
+		return o->call(ctx, value);
 	if (o->kind == CMD_IS_VERSION)
 		return cmd_parse_version(value, to);
 	if (o->kind == CMD_IS_FLAG)
 		*(bool *)to = true;
 	else if (o->kind == CMD_IS_STRING)
-		*(const char **)to = value;
+		*(const char **)to = value ? value : ""; // "[=N]"
 	else
 		vec_push(a, (word_list *)to, value);
 	return -1;

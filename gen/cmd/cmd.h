@@ -43,7 +43,7 @@ struct cmd_option {
 	enum cmd_kind kind;
 	size_t at; /**< offset of the bool, const char *, word_list or unsigned */
 	/** Takes the value (NULL: none); -1, or the exit status when nothing is left to do. */
-	int (*take)(void *ctx, const char *value);
+	int (*call)(void *ctx, const char *value);
 	const char *help;
 };
 
@@ -57,7 +57,7 @@ struct cmd_option {
 #define CMD_STRING(type, member) CMD_IS_STRING, CMD_AT(type, member, const char *), NULL
 #define CMD_LIST(type, member) CMD_IS_LIST, CMD_AT(type, member, word_list), NULL
 #define CMD_VERSION(type, member) CMD_IS_VERSION, CMD_AT(type, member, unsigned), NULL
-#define CMD_CALL(take) CMD_IS_CALL, 0, take
+#define CMD_CALL(call) CMD_IS_CALL, 0, call
 /** For macros of rows. */
 #define CMD_ROW(...)                                                                               \
 	{                                                                                          \

@@ -306,7 +306,8 @@ static bool preprocess(struct arena *a, struct diag *d, const struct expand_requ
 	return diag_error(d, &at, "the script is empty");
 }
 
-bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
+/** The process or file that names are looked up in; @x must be closed also after a failure. */
+static bool open_target(struct arena *a, struct diag *d, const struct expand_request *req,
 			struct expansion *x)
 {
 	*x = (struct expansion){.bind = {.arena = a,
@@ -538,7 +539,7 @@ static const struct bind_given *given_by(struct arena *a, const struct expand_re
 static bool make_program(struct arena *a, struct diag *d, const struct expand_request *req,
 			 struct expansion *x)
 {
-	if (!expand_spares_scripts(d, req, "-o", req->out) || !expand_open_target(a, d, req, x))
+	if (!expand_spares_scripts(d, req, "-o", req->out) || !open_target(a, d, req, x))
 		return false;
 	for (size_t i = 0; i < req->sources.n && req->raw; i++)
 		strbuf_addf(&x->program.text, "%s\n", req->sources.v[i].text);
@@ -570,7 +571,8 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	return true;
 }
 
-void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x,
+/** The probes that are not traced; not @good without an error: none is left. */
+static void report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x,
 			   bool good)
 {
 	struct skipped *s = &x->files.skipped;
@@ -598,7 +600,7 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	if (good && req->given.verbose)
 		targetfiles_note_skips(&x->files);
 	if (good || trace_is_wanted(&req->trace)) // errors of a script are reported
-		expand_report_skipped(a, d, req->given.version, x, good);
+		report_skipped(a, d, req->given.version, x, good);
 	return good;
 }
 

@@ -150,9 +150,6 @@ const char *expand_attached_to(struct arena *a, const struct expand_request *req
 /** When no --for was given: the version of the bpftrace that is installed, else DIALECT_DEFAULT. */
 void expand_choose_version(struct arena *a, struct diag *d, struct expand_request *req);
 
-/** Only opens the process or file that names are looked up in; @ret must be closed also after a failure. */
-bool expand_open_target(struct arena *a, struct diag *d, const struct expand_request *req,
-			struct expansion *ret);
 /** Makes the program; @ret must be closed also after a failure. */
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *ret);
@@ -167,9 +164,6 @@ const struct script_attach *expand_find_global(const struct expansion *x, bool a
  */
 bool expand_check_reach(struct diag *d, const struct expand_request *req, const struct expansion *x,
 			enum diag_level level);
-/** Reports the probes that are not traced, as expand_run() does; not @good without an error: none is left. */
-void expand_report_skipped(struct arena *a, struct diag *d, unsigned version, struct expansion *x,
-			   bool good);
 void expand_close(struct expansion *x);
 
 /** Directory of btgen's own scripts (bpf/ of the checkout, or share/btgen/bpf of the installation), or NULL. */

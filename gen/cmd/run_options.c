@@ -164,12 +164,6 @@ static int set_count(void *ctx, const char *value)
 	return -1;
 }
 
-static int set_facts(void *ctx, const char *value)
-{
-	((struct run_options *)ctx)->facts = value ? value : "";
-	return -1;
-}
-
 static int set_latency(void *ctx, const char *value)
 {
 	struct trace_request *t = &((struct run_options *)ctx)->req.trace;
@@ -296,7 +290,7 @@ static const struct cmd_option list[] = {
     {'l', "list", NULL, CMD_FLAG(struct run_options, lists),
      "list the probes; with -v also sites, source lines, operands and semaphores"},
     EXPAND_JSON_ROW("with -l: everything, as one JSON array"),
-    {0, "facts", "[=DIR]", CMD_CALL(set_facts),
+    {0, "facts", "[=DIR]", CMD_STRING(struct run_options, facts),
      "print what bpftrace is and may do, and can attach to in a PID, as JSON; of the /proc in DIR"},
     {'L', "scripts", NULL, CMD_CALL(print_scripts), "list the scripts"},
     {0, "version", NULL, CMD_CALL(print_version), "print the version"},

@@ -43,7 +43,7 @@ static struct str without_hash(struct str s)
 }
 
 /** What begins at the start of @s as @text does, in which a blank may be missing: @return its length, else 0. */
-static size_t take_spelling(struct str s, struct str text)
+static size_t match_spelling(struct str s, struct str text)
 {
 	size_t i = 0;
 	for (size_t k = 0; k < text.n; k++)
@@ -75,7 +75,7 @@ struct str demangle_shorten(struct arena *a, struct str name)
 					 !isalnum((unsigned char)b.p[b.n - 1]));
 		size_t n = 0;
 		for (size_t i = 0; is_start && !n && i < sizeof(classes) / sizeof(classes[0]); i++)
-			if ((n = take_spelling(name, str_from(classes[i].full))) != 0)
+			if ((n = match_spelling(name, str_from(classes[i].full))) != 0)
 				strbuf_addz(&b, classes[i].as);
 		if (!n)
 			strbuf_addc(&b, name.p[0]);
@@ -245,7 +245,7 @@ struct str demangle_name(struct arena *a, struct str symbol)
 }
 
 /** How many bytes at the start of @s are `operator` and a name with < or > in it, or brackets. */
-static size_t take_operator(struct str s)
+static size_t match_operator(struct str s)
 {
 	static const char *const names[] = {
 	    "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">", "()", "[]"};
@@ -263,7 +263,7 @@ static struct str simplify(struct arena *a, struct str name, bool drops_argument
 	struct strbuf b = {0};
 	unsigned depth = 0;
 	while (name.n) {
-		size_t n = take_operator(name);
+		size_t n = match_operator(name);
 		bool is_tag = str_has_prefix(name, STR("[abi:"));
 		if (is_tag)
 			n = str_find(name, ']') + 1;

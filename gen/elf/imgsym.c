@@ -142,7 +142,7 @@ static bool match(void *ctx, const struct img_symbol *sym)
 	return !w->found;
 }
 
-static bool find(struct img *img, unsigned which, struct wanted *w)
+static bool find_symbol(struct img *img, unsigned which, struct wanted *w)
 {
 	img_walk(img, which, match, w);
 	return w->found;
@@ -151,31 +151,32 @@ static bool find(struct img *img, unsigned which, struct wanted *w)
 bool img_has_symbol(struct img *img, struct str name, bool undefined)
 {
 	struct wanted w = {.how = undefined ? UNDEFINED : BY_NAME, .name = name};
-	return find(img, IMG_ANY, &w);
+	return find_symbol(img, IMG_ANY, &w);
 }
 
 bool img_find_function(struct img *img, struct str name, uint64_t *ret)
 {
 	struct wanted w = {.how = BY_NAME, .name = name};
-	bool found = find(img, IMG_FUNCTIONS, &w);
+	bool found = find_symbol(img, IMG_FUNCTIONS, &w);
 	*ret = found ? w.addr : *ret;
 	return found;
 }
 
 bool img_is_function(struct img *img, uint64_t addr)
 {
-	return find(img, IMG_FUNCTIONS, &(struct wanted){.how = STARTS_AT, .addr = addr});
+	return find_symbol(img, IMG_FUNCTIONS, &(struct wanted){.how = STARTS_AT, .addr = addr});
 }
 
 bool img_is_local(struct img *img, uint64_t addr)
 {
-	return !find(img, IMG_FUNCTIONS, &(struct wanted){.how = STARTS_GLOBAL_AT, .addr = addr});
+	return !find_symbol(img, IMG_FUNCTIONS,
+			    &(struct wanted){.how = STARTS_GLOBAL_AT, .addr = addr});
 }
 
 bool img_covers(struct img *img, uint64_t addr, bool own)
 {
 	unsigned which = IMG_VARIABLES | (own ? IMG_OWN : 0);
-	return find(img, which, &(struct wanted){.how = COVERS, .addr = addr});
+	return find_symbol(img, which, &(struct wanted){.how = COVERS, .addr = addr});
 }
 
 bool img_find_ifunc_slot(struct img *img, uint64_t addr, uint64_t *ret)

@@ -46,7 +46,7 @@ static int open_object(pid_t pid, enum bpfobject kind, uint32_t id, const char *
 	return fd;
 }
 
-int bpfobject_walk(pid_t pid, enum bpfobject kind, bpfobject_fn *take, void *ctx)
+int bpfobject_walk(pid_t pid, enum bpfobject kind, bpfobject_fn *fn, void *ctx)
 {
 	int directory = proc_open_file(PROCFS, pid, "fdinfo");
 	DIR *dir = directory < 0 ? NULL : fdopendir(directory);
@@ -56,7 +56,7 @@ int bpfobject_walk(pid_t pid, enum bpfobject kind, bpfobject_fn *take, void *ctx
 		uint32_t id = read_id(dirfd(dir), e->d_name, kinds[kind].key);
 		int fd = id ? open_object(pid, kind, id, e->d_name) : -1;
 		if (fd >= 0)
-			goes_on = take(ctx, fd);
+			goes_on = fn(ctx, fd);
 		else if (id)
 			error = errno;
 	}

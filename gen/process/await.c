@@ -66,8 +66,8 @@ static void report_stranger(struct arena *a, const struct awaited *what, struct 
 		     pid, STR_ARG(exe), (unsigned)uid);
 }
 
-static int *find(struct arena *a, const struct awaited *what, struct strangers *strangers,
-		 size_t *n)
+static int *find_trusted(struct arena *a, const struct awaited *what, struct strangers *strangers,
+			 size_t *n)
 {
 	size_t n_all;
 	int *pids = proc_find_named(a, PROCFS, what->name, &n_all);
@@ -114,11 +114,11 @@ int *await_process(struct arena *a, const struct awaited *what, size_t *n, int *
 	*sig = 0;
 	while (!ret && !*sig) {
 		struct arena look = {0};
-		int *found = find(&look, what, &strangers, n);
+		int *found = find_trusted(&look, what, &strangers, n);
 		*sig = *n ? settle(what, found[0]) : sleep_until_look(what);
 		// Again: a server has made its children by now, and what had ended is not there.
 		if (*n && !*sig) {
-			ret = find(a, what, &strangers, n);
+			ret = find_trusted(a, what, &strangers, n);
 			ret = *n ? ret : NULL;
 		}
 		arena_fini(&look);

@@ -58,11 +58,11 @@ void stamp_rfc3339(struct stamp *s, int64_t ns, struct strbuf *out)
 	strbuf_addz(out, s->zone);
 }
 
-void stamp_in(uint64_t unit, int64_t ns, unsigned digits, struct strbuf *out)
+void stamp_seconds(int64_t ns, unsigned digits, struct strbuf *out)
 {
 	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	if (ns < 0)
 		strbuf_addc(out, '-');
-	stamp_number(size / unit, 1, out);
-	add_fraction(size % unit, digits, out);
+	stamp_number(size / STAMP_SECOND, 1, out);
+	add_fraction(size % STAMP_SECOND, digits, out);
 }

@@ -4,7 +4,7 @@
  *	struct stamp s = {.offset = CLOCK_REALTIME - CLOCK_BOOTTIME in ns};
  *	stamp_wall(&s, ns, 9, out);	// 12:00:01.000123456
  *	stamp_rfc3339(&s, ns, out);	// 2026-01-31T12:00:01.000123456+01:00
- *	stamp_in(STAMP_SECOND, ns, 9, out);	// 4711.000123456
+ *	stamp_seconds(ns, 9, out);	// 4711.000123456
  */
 #ifndef RECORD_STAMP_H
 #define RECORD_STAMP_H
@@ -24,9 +24,9 @@ struct stamp {
 void stamp_wall(struct stamp *s, int64_t ns, unsigned digits, struct strbuf *out);
 /** The same with date and zone, and 9 digits. */
 void stamp_rfc3339(struct stamp *s, int64_t ns, struct strbuf *out);
-/** @ns, which may be negative, as seconds, or as microseconds with 3 digits. */
-enum { STAMP_MICROSECOND = 1000, STAMP_SECOND = 1000000000 };
-void stamp_in(uint64_t unit, int64_t ns, unsigned digits, struct strbuf *out);
+enum { STAMP_SECOND = 1000000000 };
+/** @ns, which may be negative, as seconds. */
+void stamp_seconds(int64_t ns, unsigned digits, struct strbuf *out);
 /** As few digits as it has. */
 void stamp_signed(int64_t value, struct strbuf *out);
 /** @value with zeros in front so that there are at least @digits. Of a million lines a second each has some. */

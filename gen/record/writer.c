@@ -40,7 +40,7 @@ struct writer {
 	struct strbuf text, head, piece, printable; // of what is being written
 	struct joined joined;
 	struct percentile percentile;
-	bool (*take_message)(void *ctx, struct str line);
+	bool (*handle_message)(void *ctx, struct str line);
 	void *message_ctx;
 	struct mark *marks[MAX_MARKS]; // the oldest first
 	size_t n_marks;
@@ -70,8 +70,7 @@ static void add_time(struct writer *w, int64_t ns, struct strbuf *out)
 	if (w->config.time == WRITER_WALL)
 		stamp_wall(&w->stamp, ns, digits, out);
 	else
-		stamp_in(STAMP_SECOND, w->config.time == WRITER_SINCE ? ns - w->first : ns, digits,
-			 out);
+		stamp_seconds(w->config.time == WRITER_SINCE ? ns - w->first : ns, digits, out);
 	strbuf_addc(out, ' ');
 }
 
@@ -82,7 +81,7 @@ static void add_head(struct writer *w, const struct record *r, bool is_late, str
 	if (head != WRITER_BARE) {
 		add_time(w, r->head.ns, out);
 	} else if (r->shape->has_since) {
-		stamp_in(STAMP_SECOND, r->since, 6, out);
+		stamp_seconds(r->since, 6, out);
 		strbuf_addz(out, ": ");
 	}
 	if (head == WRITER_LIST) {
@@ -583,7 +582,7 @@ static void on_line(void *ctx, struct str line)
 	w->in_part = false;
 	if (!ends_part && !is_in_string(w, line) &&
 	    (handle_lost_line(w, line) ||
-	     (w->take_message && w->take_message(w->message_ctx, line))))
+	     (w->handle_message && w->handle_message(w->message_ctx, line))))
 		return;
 	w->has_data |= line.n > 0;
 	w->has_value |= line.n > 0 && !(map_name(line).n && str_has_suffix(line, STR(": 0")));
@@ -685,9 +684,9 @@ void writer_free(struct writer *w)
 	free(w);
 }
 
-void writer_set_messages(struct writer *w, bool (*take)(void *ctx, struct str line), void *ctx)
+void writer_set_messages(struct writer *w, bool (*handle)(void *ctx, struct str line), void *ctx)
 {
-	w->take_message = take;
+	w->handle_message = handle;
 	w->message_ctx = ctx;
 }
 

@@ -61,8 +61,8 @@ struct writer;
 /** @shapes, and what @config points to, must outlive it. */
 struct writer *writer_new(const struct writer_config *config, struct shapes *shapes);
 void writer_free(struct writer *w);
-/** @take is asked of each line that is no record and no part of strings; what it takes is no data. */
-void writer_set_messages(struct writer *w, bool (*take)(void *ctx, struct str line), void *ctx);
+/** @handle is asked of each line that is no record and no part of strings; of what is its own it returns true. */
+void writer_set_messages(struct writer *w, bool (*handle)(void *ctx, struct str line), void *ctx);
 /**
  * For -s: how long bpftrace has worked, in ns of any clock that does not go back and stops while it does
  * nothing; lines wait for others by this clock, see order_set_clock().

@@ -152,7 +152,7 @@ struct message_points {
 };
 
 /** LLVM has the second function of a name as "usdt:app:p.1", and so on, whatever their names. */
-static unsigned take_count(struct str *word)
+static unsigned cut_count(struct str *word)
 {
 	size_t n = word->n;
 	unsigned ret = 0;
@@ -170,7 +170,7 @@ static bool is_named(const struct point *p, struct str text, bool *is_numbered)
 	bool is_it = false;
 	while (text.n) {
 		struct str word = trim_word(str_take_until(&text, ' '));
-		unsigned number = 0, again = take_count(&word);
+		unsigned number = 0, again = cut_count(&word);
 		bool is_its = is_match(p->text, word, &number);
 		is_it |= is_its;
 		*is_numbered |=
@@ -324,12 +324,6 @@ static bool is_first(struct messages *m, struct str key)
 	       map_add(&m->arena, &m->causes, str_copy(&m->arena, key));
 }
 
-/** The type of an expression that bpftrace does not understand: the error is a consequence. */
-static bool follows_from_another(struct str text)
-{
-	return is_like(text, "*'none'*", "*(none *", "*(none)*", "* none *", "* none");
-}
-
 /**
  * The name of an error that is about a name alone, as `Undefined map: @x` and `Cannot resolve
  * unknown type "struct x"`; empty for others.
@@ -480,7 +474,8 @@ void messages_end(struct messages *m)
 static void handle_error(struct messages *m, const struct diag_place *at, struct str text)
 {
 	m->last_hidden = true;
-	if (follows_from_another(text)) {
+	// The type of an expression that bpftrace does not understand: a consequence of another error.
+	if (is_like(text, "*'none'*", "*(none *", "*(none)*", "* none *", "* none")) {
 		if (!m->follow_up.text.n)
 			hold_message(m, &m->follow_up, at, text);
 	} else if (!is_known(m, at, text)) {

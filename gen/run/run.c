@@ -152,12 +152,12 @@ static int wait_time(const struct runner *r)
 }
 
 /** Reads what has come through @fd; -1 in *fd at its end. Returns whether there was anything. */
-static bool read_bytes(struct runner *r, int *fd, void (*take)(struct relay *, struct str))
+static bool read_bytes(struct runner *r, int *fd, void (*handle)(struct relay *, struct str))
 {
 	char bytes[65536];
 	ssize_t n = read(*fd, bytes, sizeof(bytes));
 	if (n > 0) {
-		take(&r->relay, (struct str){bytes, (size_t)n});
+		handle(&r->relay, (struct str){bytes, (size_t)n});
 		return true;
 	}
 	if (n == 0 || errno != EINTR) {

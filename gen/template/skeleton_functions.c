@@ -227,13 +227,13 @@ static void add_params(struct skeleton *sk, struct skeleton_probe *p, const stru
 	for (size_t i = 0; i < args->list.n; i++) {
 		const struct funcarg *from = &args->list.v[i];
 		struct probearg arg = from->arg;
-		bool is_behind = from->address >= 0;
-		int number = is_behind ? from->address : from->number;
+		bool by_address = from->address >= 0;
+		int number = by_address ? from->address : from->number;
 		bool has_number = number >= 0;
 		struct safe_word value = has_number
 					     ? word_ident(sk->arena, STR(""), "arg", (size_t)number)
 					     : word_own("?");
-		if (is_behind) // as of a reference
+		if (by_address) // as of a reference
 			arg.type = ctype_new_pointer(sk->arena, arg.type, sizeof(uint64_t));
 		if (!arg.name.n && !has_number)
 			continue;
@@ -241,7 +241,7 @@ static void add_params(struct skeleton *sk, struct skeleton_probe *p, const stru
 			arg.name = value.s;
 		struct safe_word name = word_ident(sk->arena, arg.name, "arg", i);
 		bool is_word = arg.has_name && str_eq(name.s, from->arg.name);
-		bool by_name = is_word && !is_behind &&
+		bool by_name = is_word && !by_address &&
 			       (has_number ||
 				namedvar_is_passed(sk->arena, p->file->bin.src, p->addr, name.s));
 		if (by_name && !has_number)

@@ -198,7 +198,7 @@ static struct symbol *find_in_files(struct codename *c, uint64_t addr, const str
 	return s;
 }
 
-static struct str find(struct codename *c, uint64_t addr)
+static struct str find_name(struct codename *c, uint64_t addr)
 {
 	const struct module *m;
 	const struct symbol *s = find_in_files(c, addr, &m);
@@ -247,12 +247,12 @@ struct codename *codename_open(struct arena *a, struct diag *d, struct proc *pro
 
 struct str codename_find(struct codename *c, uint64_t addr)
 {
-	struct str name = find(c, addr);
+	struct str name = find_name(c, addr);
 	int64_t age = clock_ns(CLOCK_MONOTONIC) - c->looked_at;
 	if (age < (name.n ? LOOK_AGAIN_NS : MISSED_SHARE * c->look_took))
 		return name;
 	look_again(c);
-	return find(c, addr);
+	return find_name(c, addr);
 }
 
 struct str codename_find_distinct(struct codename *c, uint64_t addr)
