@@ -56,6 +56,7 @@ HEADER = '''/*
  *   tests/spdk-script.py makes this file.
  */
 
+#pragma gate
 #pragma time since
 #pragma option MESSAGES 1 "messages, timers, events, interrupts and I/O: many (0: none)"
 #pragma optional

@@ -114,5 +114,29 @@ is "$(grep -c gate "$tmp/alone.bt") $(grep -c count "$tmp/alone.bt")" "0 5" "a p
 trace_for_a_second "$tmp/own.bt"
 are_equal 6 "the script that -n prints of --count" < <(counts)
 
+# A script of bpf/ whose probes are attached one by one, on a program that calls all functions equally often
+for script in "$top"/bpf/*.bt; do
+	grep -qE '^(usdt|uprobe|uretprobe|tracepoint|kprobe|profile)' "$script" || continue # one to include
+	is "$(grep -c '^#pragma gate$' "$script")" 1 "${script##*/} counts from when all of its probes are attached"
+done
+cat >"$tmp/heap.c" <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+	while (usleep(500) == 0) {
+		free(realloc(malloc(10), 20));
+		free(calloc(10, 20));
+	}
+}
+END
+gcc -O1 -fno-builtin -o "$tmp/heap" "$tmp/heap.c" || exit 1
+"$tmp/heap" &
+heap=$!
+own $heap
+live_trace $heap -T 1 malloc.bt
+live_wait
+are_equal 3 "malloc.bt: calls of functions called equally often" < <(sed -n 's/^@calls\[\(.*alloc\)\]: \([0-9]*\)$/\2 \1/p' "$tmp/trace")
+
 exec 8>&-
 done_testing
