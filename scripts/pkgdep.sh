@@ -98,7 +98,6 @@ fleet python3-bt2 python3-bt2
 fleet libbabeltrace2-python-plugin-provider -
 fleet babeltrace babeltrace
 fleet sqlite3 sqlite
-fleet python3-plotly python3-plotly
 fleet chromium chromium
 fleet prometheus golang-github-prometheus
 fleet ansible ansible

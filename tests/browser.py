@@ -1,9 +1,9 @@
 """Opens a page in headless Chromium, as a person would, and says what came of it: for tests, and for the README's pictures.
 
-    browser.py [--width N] [--dark] [--run JS]... [--shot FILE [--of SELECTOR]] PAGE
+    browser.py [--width N] [--dark] [--print] [--run JS | --keys KEY,...]... [--shot FILE [--of SELECTOR]] PAGE
 
 Prints a JSON object: errors (what the console said), requests (what was asked for over a network), text (what is seen), ready
-(milliseconds until <html> had data-ready), results (of each JS). Speaks the DevTools protocol through two pipes.
+(milliseconds until <html> had data-ready), results (of each JS, and for keys what has the focus then). Speaks the DevTools protocol through two pipes.
 """
 import argparse
 import base64
@@ -62,13 +62,23 @@ class Browser:
         answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         return answer["exceptionDetails"] if "exceptionDetails" in answer else answer["result"].get("value")
 
-    def open(self, page, width, dark):
+    def press(self, keys):
+        """As by hand: "Tab", "Enter", "Shift+ArrowLeft", "x"."""
+        for key in keys.split(","):
+            shift, key = (8, key[6:]) if key.startswith("Shift+") else (0, key)
+            code = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "/": 191, "-": 189}.get(key, ord(key[0].upper()))
+            text = {} if len(key) > 1 and key != "Enter" else {"text": "\r" if key == "Enter" else key}
+            self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, modifiers=shift, **text)
+            self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code, modifiers=shift)
+        return self.run("(e => e.tagName + ' ' + (e.getAttribute('aria-label') || e.textContent).slice(0, 40))(document.activeElement)")
+
+    def open(self, page, width, dark, media):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 640)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         begin = time.monotonic()
         self.call("Page.navigate", url="file://" + os.path.abspath(page))
         while time.monotonic() < begin + PATIENCE and not self.run("document.documentElement?.dataset.ready"):
@@ -117,15 +127,17 @@ def main():
     parser.add_argument("page")
     parser.add_argument("--width", type=int, default=1280)
     parser.add_argument("--dark", action="store_true")
-    parser.add_argument("--run", action="append", default=[], metavar="JS")
+    parser.add_argument("--print", action="store_true")
+    parser.add_argument("--run", action="append", default=[], metavar="JS", type=lambda script: (Browser.run, script))
+    parser.add_argument("--keys", action="append", dest="run", metavar="KEYS", type=lambda keys: (Browser.press, keys))
     parser.add_argument("--shot", metavar="FILE")
     parser.add_argument("--of", metavar="SELECTOR")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as profile:
         browser = Browser(profile)
         try:
-            ready = browser.open(args.page, args.width, args.dark)
-            results = [browser.run(script) for script in args.run]
+            ready = browser.open(args.page, args.width, args.dark, "print" if args.print else "")
+            results = [act(browser, what) for act, what in args.run]
             text = browser.run("document.body.innerText")
             if args.shot:
                 time.sleep(0.3)  # transitions

@@ -9,8 +9,8 @@
 . "$(dirname "$0")/../postgresql.sh"
 export PYTHONDONTWRITEBYTECODE=1 BABELTRACE_PLUGIN_PATH=$top/scripts/babeltrace
 babeltrace2() { PATH=/usr/bin:$PATH guard babeltrace2 "$@"; }
-babeltrace2 list-plugins 2>/dev/null | grep -q source.btgen.json && /usr/bin/python3 -c 'import plotly' 2>/dev/null ||
-	skip_all "scripts/pkgdep.sh --fleet installs babeltrace2 and python3-plotly"
+babeltrace2 list-plugins 2>/dev/null | grep -q source.btgen.json ||
+	skip_all "scripts/pkgdep.sh --fleet installs babeltrace2"
 
 # Of a capture and its timeline: records, and marks, slices, pairs and states that each stand for one or, a pair of probes, two
 cat >"$tmp/count.py" <<'END'
