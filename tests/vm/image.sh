@@ -40,7 +40,7 @@ add_nvme() {
 	mkdir "$1/modules"
 	for module in "${modules[@]}"; do
 		n=$((n + 1))
-		cp "$2/$module" "$1/modules/$n-$module"
+		cp "$2/$module" "$1/modules/$n-$module" 2>/dev/null || unxz -c "$2/$module.xz" >"$1/modules/$n-$module"
 	done
 	cp "$here/guest.sh" "$1/guest.sh"
 	${CC:-gcc} -O1 -static -o "$1/usr/local/bin/nvmecmd" "$here/nvmecmd.c"

@@ -4,7 +4,7 @@
 #   tests/vm/kernel.sh [--update] SUITE
 #
 # NVMe, ext4, serial lines, BPF, uprobes and BTF are built in, so little else of its package is needed: modules for NVMe over TCP.
-# It is downloaded, not installed, once, and kept in $BTGEN_CACHE/vm; --update looks for a newer one. No root is needed.
+# The modules may be compressed (.ko.xz). It is downloaded, not installed, once, and kept in $BTGEN_CACHE/vm; --update looks for a newer one. No root is needed.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -20,12 +20,11 @@ fetch() {
 	chmod 755 "$work" # apt fetches as a user of its own
 	fetch_debs "$1" "linux-image-cloud-$arch"
 	mkdir "$work/files"
-	# The package of that name only depends on the one that has the kernel. Modules are compressed from 6.6 on.
+	# The package of that name only depends on the one that has the kernel.
 	dpkg-deb --fsys-tarfile "$work"/cache/archives/linux-image-[0-9]*.deb |
 		tar -x -C "$work" --wildcards './boot/vmlinuz-*' "${modules[@]}"
 	mv "$work"/boot/vmlinuz-* "$work/files/vmlinuz"
 	find "$work" -name '*.ko*' -exec mv {} "$work/files/" \;
-	find "$work/files" -name '*.xz' -exec unxz {} +
 	rm -rf "$2"
 	mv -T "$work/files" "$2"
 }

@@ -14,9 +14,10 @@ machine() {
 	local -a kind=(qemu-system-x86_64 -machine q35 -cpu qemu64)
 	# shellcheck disable=SC2054 # the comma is QEMU's
 	[ "${ARCH-}" != arm64 ] || kind=(qemu-system-aarch64 -machine virt,gic-version=3 -cpu cortex-a72) serial=ttyAMA0
+	# no_timer_check: on a busy machine the first interrupts of the timer are late, of which the kernel panics.
 	timeout --kill-after=10 "$seconds" "${kind[@]}" -smp 2 -m "${memory-1024}" \
 		-accel "tcg,thread=${threads-multi}" -nodefaults -display none -no-reboot -serial "file:$console" -kernel "$kernel" \
-		-append "root=${root-/dev/nvme0n1} rw init=/init console=$serial quiet mitigations=off nokaslr nvme_core.io_timeout=255 panic=-1" \
+		-append "root=${root-/dev/nvme0n1} rw init=/init console=$serial quiet mitigations=off nokaslr nvme_core.io_timeout=255 no_timer_check panic=-1" \
 		"$@" </dev/null &
 	pid=$!
 	# shellcheck disable=SC2064 # this one

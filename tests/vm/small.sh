@@ -36,7 +36,11 @@ main() {
 	folder=$(mktemp -d "${TMPDIR:-/tmp}/btgen-vm.XXXXXX")
 	trap cleanup EXIT
 	trap 'exit 1' INT TERM HUP
-	(prepare "$1") 2>&1 >/dev/null | sed -u -n '/^[a-z]*\.sh: /p' >&2 || exit 3 # without what apt-get says
+	# Of what apt-get and others print, only the last line is shown, as the reason.
+	(prepare "$1") 2>&1 >/dev/null | tee "$folder/log" | sed -u -n '/^[a-z]*\.sh: /p' >&2 || {
+		tail -n 1 "$folder/log" | grep -v '^[a-z]*\.sh: ' >&2 || :
+		exit 3
+	}
 	tools=$(cat "$folder/tools")
 	PATH=$tools${tools:+:}$PATH
 	# Kernels from 6.12 on crash at times on processors that are emulated side by side.
