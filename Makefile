@@ -122,7 +122,7 @@ $(BUILD)/btgen: $(CMD_OBJ) $(BUILD)/libbtgen.a
 	$(say) LINK $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(GEN_LIBS)
 
-$(BUILD)/gen/cmd/main.o $(BUILD)/gen/convert/header.o: Makefile # have VERSION
+$(BUILD)/gen/cmd/main.o $(BUILD)/gen/convert/convert.o: Makefile # have VERSION
 
 -include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)
 

@@ -11,6 +11,8 @@ import glob
 import os
 import random
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,11 +34,24 @@ TESTS = {
     "value": "unit/render unit/writer unit/fieldjson unit/aggregate"}
 
 
-def run(command, tree, limit):
+def limit():
+    # A change may make an endless loop of anything.
+    resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_CPU, (120, 120))
+
+
+def run(command, tree):
+    p = subprocess.Popen(command, cwd=tree, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=limit)
     try:
-        return subprocess.run(command, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit).returncode
+        return p.wait(600)
     except subprocess.TimeoutExpired:
         return -1
+    finally:
+        try:
+            os.killpg(p.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        p.wait()
 
 
 def mutate(rng, path):
@@ -78,7 +93,7 @@ def main():
         names = {f: TESTS[f].split() for f in o.folders}
         built = sorted({f"build/tests/{t}.t" for f in o.folders for t in names[f] if t.startswith("unit/")})
         make = ["make", "-s", f"-j{o.j}", "all", "build/tests/ppcat", *built]
-        if run(make, tree, 3600) != 0:
+        if run(make, tree) != 0:
             sys.exit("the tree does not build")
         while killed + len(survivors) < o.n:
             folder = rng.choice(o.folders)
@@ -93,8 +108,8 @@ def main():
             tests += [f"build/tests/{t}.t" if t.startswith("unit/") else f"tests/{t}.t" for t in names[folder]] + os.environ.get("LIVE", "").split()
             needed = make[:4] + [t for t in tests if t.startswith("build/")]
             what = os.path.relpath(path, tree) + ":" + change[1]
-            if run(needed + ["build/tests/ppcat"], tree, 600) == 0:
-                good = all(run(["tests/prove.sh", f"-j{o.j}", t], tree, 600) == 0 for t in tests)
+            if run(needed + ["build/tests/ppcat"], tree) == 0:
+                good = all(run(["tests/prove.sh", f"-j{o.j}", t], tree) == 0 for t in tests)
                 killed += not good
                 survivors += [what] if good else []
                 print(("survives " if good else "killed   ") + what, flush=True)

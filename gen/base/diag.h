@@ -10,7 +10,7 @@
  * rest are counted but not shown. Nothing here exits. Every message and line is escaped before it
  * reaches a terminal.
  *
- * A finding is a message with a name (check/names.h), which the user can switch off, make an error,
+ * A finding is a message with a name (check/names.c), which the user can switch off, make an error,
  * or go on in spite of: `... error: there is no arg3  [argument]`.
  */
 #ifndef BASE_DIAG_H

@@ -2,7 +2,7 @@
  * check - complaints about a template that can be made before anything is attached.
  *
  * While the clauses are bound each is checked by itself (check_clause_*); once the type of each expression
- * is known, the script as a whole (check_script). Each finding has a name (names.h) and goes to b->diag by
+ * is known, the script as a whole (check_script). Each finding has a name (names.c) and goes to b->diag by
  * diag_finding(). An error is a name that does not exist, a program that would certainly print something
  * else than the script means, or a script that bpftrace refuses late, unclearly or with a signal; a warning
  * is a likely mistake, or one known from inferred or listed types only. No finding where facts are missing,
@@ -53,5 +53,20 @@ bool check_script(const struct bind *b);
 bool check_strings(const struct bind *b);
 /** Does @c distinguish processes, by a test or by printing the process? */
 bool check_tells_processes(const struct script_clause *c);
+
+/** What findings are called: -W NAME, and docs/checks.md. */
+struct check_name {
+	const char *name;
+	const char *summary; /**< what it finds, half a line */
+};
+
+/** All of them, in alphabetical order. */
+extern const struct check_name check_names[];
+extern const size_t n_check_names;
+
+/** NULL: no finding is called so. */
+const struct check_name *check_name_find(struct str name);
+/** The name that is most like @wanted, or NULL. */
+const char *check_name_near(struct str wanted);
 
 #endif

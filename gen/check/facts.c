@@ -1,4 +1,4 @@
-#include "check/facts.h"
+#include "check/check_priv.h"
 
 #include "bind/namedarg.h"
 #include "lang/print.h"

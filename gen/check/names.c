@@ -1,4 +1,4 @@
-#include "check/names.h"
+#include "check/check.h"
 
 #include <limits.h>
 

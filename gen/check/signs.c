@@ -16,7 +16,7 @@ static void check_store(struct checker *k, const char *prefix, struct str name,
 		check_store(k, prefix, name, &s->columns[i], what);
 }
 
-static void check_names(struct checker *k, const struct map *names, const char *prefix)
+static void check_signs_of(struct checker *k, const struct map *names, const char *prefix)
 {
 	struct arena own = {0};
 	for (struct map_entry *e = NULL; (e = map_next(names, e)); arena_reset(&own)) {
@@ -37,7 +37,7 @@ void check_signs(struct checker *k)
 	const struct uses *uses = &k->b->found.uses;
 	if (!k->b->given->files) // such a script stays as it is
 		return;
-	check_names(k, &uses->maps, "@");
+	check_signs_of(k, &uses->maps, "@");
 	for (struct map_entry *e = NULL; (e = map_next(&uses->variables, e));)
-		check_names(k, e->value, "");
+		check_signs_of(k, e->value, "");
 }

@@ -9,7 +9,6 @@
 #include "base/outfile.h"
 #include "bind/filter.h"
 #include "check/check.h"
-#include "check/names.h"
 #include "template/template.h"
 #include "dialect/dialect.h"
 #include "dialect/predefined.h"

@@ -12,7 +12,6 @@
 #include "value/codename.h"
 #include "value/perfmap.h"
 #include "convert/convert.h"
-#include "convert/header.h"
 #include "cmd/builds.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
@@ -234,7 +233,7 @@ static struct str first_line_of(struct arena *a, const struct run_options *o,
 {
 	struct strbuf b = {0};
 	if (o->req.json)
-		header_write(
+		convert_write_header(
 		    &(struct header){.boot_id = proc_text(a, PROCFS, "sys/kernel/random/boot_id"),
 				     .program = cfg->pass_pid ? proc_name(cfg->proc) : STR(""),
 				     .script = script_name(o),

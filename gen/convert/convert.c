@@ -2,15 +2,51 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/timex.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/json.h"
 #include "base/outfile.h"
 #include "process/proc.h"
 #include "process/python.h"
+#include "record/stamp.h"
+
+void convert_write_header(const struct header *h, struct strbuf *out)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+	struct stamp stamp = {.offset = h->offset};
+	struct json j = {.out = out};
+	gethostname(host, sizeof(host) - 1);
+	int64_t ns = clock_of_probes();
+	json_open(&j, NULL, '{');
+	json_open(&j, "capture", '{');
+	json_str(&j, "host", str_from(host));
+	json_str_or_null(&j, "boot_id", h->boot_id);
+	json_printf(&j, "monotonic", "%" PRId64, ns);
+	struct strbuf *wall = json_value(&j, "wall");
+	strbuf_addc(wall, '"');
+	stamp_rfc3339(&stamp, ns, wall);
+	strbuf_addc(wall, '"');
+	struct timex t = {0}; // disciplined by NTP, PTP or the like: adjtimex(2)
+	json_bool(&j, "synchronized", adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC));
+	json_str(&j, "version", STR(BTGEN_VERSION));
+	json_str_or_null(&j, "script", h->script);
+	if (h->program.n)
+		json_str(&j, "program", h->program);
+	strbuf_adds(json_value(&j, "tracks"), h->tracks.n ? h->tracks : STR("[]"));
+	if (h->skipped.n)
+		strbuf_adds(json_value(&j, "skipped"), h->skipped);
+	json_close(&j, '}');
+	json_close(&j, '}');
+	strbuf_addc(out, '\n');
+}
 
 bool convert_is_format(const char *format)
 {

@@ -21,6 +21,18 @@ struct convert {
 	int fd; /**< of a capture without a name, or -1 */
 };
 
+/** The first line of a capture in JSON: where, when and with what it was made (docs/records.md). */
+struct header {
+	struct str boot_id; /**< or empty */
+	struct str program; /**< the name of the one that is traced, or empty */
+	struct str script;  /**< its name, as the user has it; empty: none */
+	struct str tracks;  /**< a JSON array, or empty */
+	struct str skipped; /**< likewise: probes that are not traced */
+	int64_t offset;	    /**< CLOCK_REALTIME - CLOCK_BOOTTIME in ns, with which times are made */
+};
+
+void convert_write_header(const struct header *h, struct strbuf *out);
+
 /** Is @format one that `btgen convert` makes? */
 bool convert_is_format(const char *format);
 /** Finds the program that converts, see python_find(), and chooses the capture; false with an error. @out: -o or NULL. */

@@ -4,6 +4,8 @@
 #include <bpf/btf.h>
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include "base/map.h"
 #include "kernel/bpfobject.h"
 #include "kernel/breakpoint.h"
+#include "process/proc.h"
 
 enum { EMULATED_NS = 1000, STEPPED_NS = 10000 };
 
@@ -164,13 +167,44 @@ static bool add_program(void *ctx, int fd)
 	return true;
 }
 
+/** The second number of each thread's schedstat (Documentation/scheduler/sched-stats.rst); the process's own is its main thread's. */
+static uint64_t read_waited(int pid)
+{
+	struct arena a = {0};
+	uint64_t sum = 0;
+	size_t n;
+	const char *tasks = arena_printf(&a, "%s/%d/task", PROCFS, pid);
+	const int *tids = proc_list(&a, tasks, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct str text;
+		uint64_t waited;
+		if (proc_read(&a, tasks, tids[i], "schedstat", &text) &&
+		    sscanf(str_dup(&a, text), "%*u %" SCNu64, &waited) == 1)
+			sum += waited;
+	}
+	arena_fini(&a);
+	return sum;
+}
+
+/** False: the process is gone. */
+static bool read_cputime(int pid, struct cputime *ret)
+{
+	clockid_t clock;
+	struct timespec t;
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+		return false;
+	*ret = (struct cputime){(uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec,
+				read_waited(pid)};
+	return true;
+}
+
 void cost_read(struct cost *c)
 {
 	c->before = c->now;
 	c->now = (uint64_t)clock_ns(CLOCK_MONOTONIC);
 	c->cpu_before = c->cpu_now;
 	// A process that has exited: as if it had run on all processors since.
-	if (c->only && !cputime_read(c->only, &c->cpu_now))
+	if (c->only && !read_cputime(c->only, &c->cpu_now))
 		c->cpu_now.ran += (c->now - c->before) * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 	for (size_t i = 0; i < c->probes.n; i++) {
 		c->probes.v[i].before = c->probes.v[i].sum;

@@ -18,7 +18,6 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "process/cputime.h"
 
 /** A probe that a program attaches to. */
 struct cost_name {
@@ -42,6 +41,12 @@ struct cost_probe {
 };
 
 struct cost_program;
+
+/** How long the threads of a process have run, and waited for a processor. */
+struct cputime {
+	uint64_t ran;	 /**< ns, of all threads, also of those that have exited */
+	uint64_t waited; /**< ns, runnable but not running; of the threads that exist */
+};
 
 struct cost {
 	struct arena *arena;

@@ -1,11 +1,13 @@
 #include "setup/semaphores.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "dialect/dialect.h"
-#include "kernel/semaphore.h"
+#include "process/proc.h"
 #include "usdt/skipped.h"
 
 size_t semaphores_find_unraised(struct arena *a, const struct bind *b, const struct attach_match *m,
@@ -22,6 +24,47 @@ size_t semaphores_find_unraised(struct arena *a, const struct bind *b, const str
 	return ret->n;
 }
 
+#define PMU "/sys/bus/event_source/devices/uprobe"
+
+/** The number after @prefix in a file of the PMU's. */
+static bool read_number(const char *name, struct str prefix, uint64_t *ret)
+{
+	struct arena a = {0};
+	struct str text = proc_text(&a, PMU, name);
+	bool good = str_take(&text, prefix) && str_take_number(&text, ret);
+	arena_fini(&a);
+	errno = ENOTSUP;
+	return good;
+}
+
+/**
+ * Raises the counter at the offset @counter of the file @path in the process @pid, -1: in all, by a uprobe without a program at
+ * the instruction at @place (ref_ctr_offset of perf_event_open(2), since Linux 4.20): the kernel adds 1 to it in each process
+ * that maps the file, and takes that back when the descriptor is closed. A descriptor, or -1 with errno.
+ */
+static int raise_counter(const char *path, uint64_t place, uint64_t counter, pid_t pid)
+{
+	enum { BITS = 64 };
+	uint64_t type, shift;
+	if (!read_number("type", STR(""), &type) ||
+	    !read_number("format/ref_ctr_offset", STR("config:"), &shift))
+		return -1;
+	if (shift >= BITS || counter >> (BITS - shift)) {
+		errno = ERANGE;
+		return -1;
+	}
+	struct perf_event_attr attr = {
+	    .type = (uint32_t)type,
+	    .size = sizeof(attr),
+	    .disabled = 1, // nobody reads it
+	    .config = counter << shift,
+	    .config1 = (uintptr_t)path,
+	    .config2 = place,
+	};
+	return (int)syscall(SYS_perf_event_open, &attr, pid, pid > 0 ? -1 : 0, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
 /** Raises those of a probe for @pid; where one cannot be, the probe counts as skipped. */
 static void raise_of_probe(struct diag *d, const struct bind *b, const struct attach_match *m,
 			   pid_t pid, raised_list *ret)
@@ -33,8 +76,8 @@ static void raise_of_probe(struct diag *d, const struct bind *b, const struct at
 	semaphores_find_unraised(a, b, m, &list);
 	vec_each(const struct unraised, u, &list) {
 		errno = EOPNOTSUPP;
-		int fd = u->place && u->counter ? semaphore_raise(str_dup(a, m->file->open_path),
-								  u->place, u->counter, pid)
+		int fd = u->place && u->counter ? raise_counter(str_dup(a, m->file->open_path),
+								u->place, u->counter, pid)
 						: -1;
 		if (fd >= 0)
 			vec_push(a, ret, fd);

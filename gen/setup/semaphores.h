@@ -16,7 +16,7 @@
 #include "bind/bind.h"
 #include "usdt/unraised.h"
 
-/** Descriptors of semaphore_raise(). */
+/** Descriptors that hold them up. */
 typedef VEC(int) raised_list;
 
 /** Adds those of the probe of @m that this bpftrace does not raise, and returns how many they are. */

@@ -458,7 +458,8 @@ static void test_cascades(void)
 	    "'none' when map already has a value type 'int8'\n"
 	    "/proc/self/fd/3:1:13-16: ERROR: Unknown identifier: 'foo'\n",
 	    "t.bt:1:13: error: bpftrace: Unknown identifier: 'foo'\n"
-	    "    BEGIN { @ = foo; }\n                ^~~\n",
+	    "    BEGIN { @ = foo; }\n                ^~~\n"
+	    "btgen: note: a variable begins with $, a map with @\n",
 	    "0.27 says it before its cause");
 	check_said(
 	    "BEGIN { @ = clear(@x); }\n",
