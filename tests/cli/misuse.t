@@ -83,7 +83,7 @@ cp /bin/sleep longsleeper
 ./longsleeper 1000 &
 own $!
 wait_for grep -q longsleeper "/proc/$!/comm"
-"$btgen" run longsleper 2>err
+"$btgen" run -n longsleper 2>err
 like "$(head -n 1 err)" "^btgen: error: no script 'longsleper' .*, did you mean 'longsleeper \(PID $!\)'\?$" "a program that is misspelt"
 notes "give each pattern a -t of its own" run -n -t hit,miss -x app
 strip -o stripped app
