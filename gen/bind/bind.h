@@ -91,6 +91,7 @@ struct bind_given {
 	    drops_time; /**< `#pragma time since` has no effect: another time is printed, or none */
 	/** Gets what the program prints, record/shape.h; NULL: bpftrace prints it itself. */
 	struct shapes *shapes;
+	const struct enumtab *functions; /**< an enum of a script of btgen's own, or NULL */
 	struct lock *lock; /**< gets what the script relies on, lock/lock.h; or NULL */
 };
 

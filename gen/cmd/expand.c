@@ -493,8 +493,8 @@ static bool write_trace(struct arena *a, struct diag *d, const struct expand_req
 		    t->start ? " " : "", t->start ? t->done : "");
 	if (!check_same_exe(d, req))
 		return false;
-	struct src_file *made =
-	    trace_make(a, d, &x->files, req->given.version, &req->trace, req->given.shapes);
+	struct src_file *made = trace_make(a, d, &x->files, req->given.version, &req->trace,
+					   x->proc && !expand_has_several(req), req->given.shapes);
 	if (!made)
 		return false;
 	x->script = made->text;
@@ -532,6 +532,7 @@ static const struct bind_given *given_by(struct arena *a, const struct expand_re
 	given->n_pids = x->proc ? req->pids.n : 0;
 	given->is_generated = trace_is_list(&req->trace) || req->trace.calls.n;
 	given->main = main;
+	given->functions = req->given.shapes ? &req->given.shapes->functions : NULL;
 	return given;
 }
 

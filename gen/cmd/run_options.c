@@ -13,7 +13,6 @@
 #define KEEP_SIZE (64 << 20) // bytes
 #define KEEP_LEAST (1 << 20)
 #define ESTIMATE_MS 2000
-#define MAX_CALLS 200 // functions, each of which has two probes that take 0.1 s to detach
 
 static int parse_format(void *ctx, const char *value)
 {
@@ -247,7 +246,7 @@ static const struct cmd_option list[] = {
     {0, "args", NULL, CMD_FLAG(struct run_options, req.trace.how.has_args),
      "with --calls: print arguments and results"},
     {0, "max-functions", "N", CMD_CALL(parse_max_functions),
-     "with --calls: trace up to N functions of a PATTERN [200]"},
+     "with --calls: trace up to N functions of a PATTERN [200; from 0.23 on 2000]"},
     {0, "filter", "CONDITION", CMD_STRING(struct run_options, req.trace.filter),
      "with -t, --latency, --calls: only events that match, such as 'args.len > 4096'"},
     {.help = "OUTPUT"},
@@ -551,8 +550,6 @@ int run_options_read(int argc, char **argv, struct run_options *o)
 	if (!req->raw)
 		status = resolve_name(o);
 	status = status < 0 ? check(o) : status;
-	if (!req->trace.how.max_functions)
-		req->trace.how.max_functions = MAX_CALLS;
 	return status;
 }
 

@@ -86,6 +86,8 @@ QUIRK(dialect_has_blocks, SINCE(22)) // #3367
  * silence; an operand that libbpf cannot parse makes the whole probe unattachable.
  */
 QUIRK(dialect_has_libbpf_usdt, SINCE(24)) // #4217
+/** Attaches one program to all functions of a pattern at once where the kernel can (6.6), and knows which one it was in func. */
+QUIRK(dialect_attaches_patterns_at_once, SINCE(23)) // #3052
 /**
  * Raises the semaphore of a probe's first site for all of its sites, and none if that has none; newer ones
  * each site's own: 0.17, 0.23 and 0.27, tests/live/semaphores.t.

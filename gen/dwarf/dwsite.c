@@ -335,21 +335,27 @@ bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
 	return true;
 }
 
-bool dwsite_is_from(struct dwsrc *src, uint64_t pc, struct str pattern)
+struct str dwsite_source(struct dwsrc *src, uint64_t pc)
 {
 	struct arena *a = src->img->arena;
 	struct dwsite site;
 	Dwarf_Die unit, split;
 	if (!dwsite_listed_unit(src, pc, &unit))
-		return false;
+		return STR("");
 	if (dwsplit_unit(src, &unit, &split) && split.cu)
 		unit = split;
 	const char *dir = dwsrc_string(&unit, DW_AT_comp_dir);
 	const char *name = dwarf_diename(&unit);
 	if (name && strcmp(name, "<artificial>") == 0) // link-time optimisation: of several files
 		name = dwsite_at(src, pc, &site) && site.file.n ? str_dup(a, site.file) : NULL;
-	return name && str_glob(str_printf(a, "*/" STR_FMT, STR_ARG(pattern)),
-				str_printf(a, "%s/%s", dir ? dir : "", name));
+	return name ? str_printf(a, "%s/%s", dir ? dir : "", name) : STR("");
+}
+
+bool dwsite_is_from(struct dwsrc *src, uint64_t pc, struct str pattern)
+{
+	struct str path = dwsite_source(src, pc);
+	return path.n &&
+	       str_glob(str_printf(src->img->arena, "*/" STR_FMT, STR_ARG(pattern)), path);
 }
 
 /** DWARF 5, section 2.18: of several pieces the first is entered; an entry may be an offset there. */

@@ -73,6 +73,8 @@ void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *as
 size_t dwsite_function_of(const struct dwsite *s, size_t i);
 /** Line @name of @die, DW_AT_decl_line or DW_AT_call_line; 0: not known. */
 unsigned dwsite_line_of(Dwarf_Die *die, unsigned name);
+/** The path of the source file that the code at @pc comes from; empty: not known. */
+struct str dwsite_source(struct dwsrc *src, uint64_t pc);
 /** Does the code at @pc come from a source file whose path ends with @pattern, a glob of whole names? */
 bool dwsite_is_from(struct dwsrc *src, uint64_t pc, struct str pattern);
 /** What compilers put of a function into those that call it, without a call. */

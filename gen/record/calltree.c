@@ -62,6 +62,8 @@ struct calltree {
 	struct order *order;
 	struct arena arena;
 	struct map names; // by shape: how functions are shown
+	struct map
+	    merged; // function -> the shapes of its entry and return, which all share in the program
 	struct thread *threads[BUCKETS], *idle;
 	size_t n_hidden; // calls that wait for what comes next
 	size_t width;	 // of the threads' column
@@ -453,11 +455,36 @@ static void add_args(struct calltree *t, const struct record *r, size_t first, s
 		json_close(&j, '}');
 }
 
+/** Of @r, a record whose function travels, as bpftrace's func: its name, or the address if the process has ended. */
+static const struct shape *function_shape(struct calltree *t, const struct record *r)
+{
+	bool is_entry = r->shape->style == SHAPE_ENTRY;
+	struct str name = r->probe;
+	uint64_t addr;
+	const struct enumtab_item *known = NULL;
+	if (str_has_prefix(name, STR("0x")) && str_to_u64(name, &addr))
+		known = enumtab_get(&t->shapes->functions, (int64_t)addr);
+	name = known ? known->name : name;
+	struct shape *both = map_get(&t->merged, name);
+	if (!both) {
+		const struct shape *of_all = is_entry ? r->shape : r->shape - 1;
+		both = arena_array(&t->arena, struct shape, 2);
+		both[0] = of_all[0];
+		both[1] = of_all[1];
+		for (unsigned i = 0; i < 2; i++)
+			both[i].probe = str_printf(&t->arena, STR_FMT ":" STR_FMT,
+						   STR_ARG(of_all[i].kind), STR_ARG(name));
+		map_put(&t->arena, &t->merged, str_copy(&t->arena, name), both);
+	}
+	return both + !is_entry;
+}
+
 void calltree_add(struct calltree *t, const struct record *r)
 {
 	bool is_entry = r->shape->style == SHAPE_ENTRY;
+	bool is_merged = r->shape->style != SHAPE_JUMP && !r->shape->probe.n;
 	size_t first = is_entry ? 2 : 1;
-	struct event e = {.shape = r->shape,
+	struct event e = {.shape = is_merged ? function_shape(t, r) : r->shape,
 			  .head = r->head,
 			  .frame = (uint64_t)r->numbers[0],
 			  .caller = is_entry ? (uint64_t)r->numbers[1] : 0,

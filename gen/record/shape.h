@@ -76,6 +76,7 @@ enum shape_style {
 struct shape {
 	enum shape_style style;
 	struct str probe; /**< "spdk:nvmf_tgt_state"; empty: it travels */
+	struct str kind;  /**< of SHAPE_ENTRY and SHAPE_RETURN, if so: "uprobe" */
 	struct shape_field *fields;
 	size_t n_fields;
 	struct str after;  /**< the literal text after the last field */
@@ -97,9 +98,10 @@ struct shapes {
 	char counts[32]; /**< the map that counts, with its @; its key is a shape's number */
 	char key[32];	 /**< the map that has KEY, with its @ */
 	char gate[32];	 /**< the map that decides whether events count, with its @ */
-	bool can_gate;	 /**< the caller can set it */
-	bool has_gate;	 /**< the program asks it */
-	unsigned first_count; /**< what a count() begins with */
+	struct enumtab functions; /**< SHAPE_FUNCTIONS: address -> "uprobe:put" */
+	bool can_gate;		  /**< the caller can set it */
+	bool has_gate;		  /**< the program asks it */
+	unsigned first_count;	  /**< what a count() begins with */
 };
 
 /** What `gate` has: 0 until all probes are attached; only a script with #pragma gate waits for that. */
@@ -109,6 +111,9 @@ enum {
 	GATE_SETTLES = 2,
 	GATE_OPEN = 3,
 };
+
+/** An enum that no target has, for enum_name() in a script of btgen's own. */
+#define SHAPE_FUNCTIONS "btgen_functions"
 
 /** What a head takes of a record's room, in numbers, with comm and probe; and `has_since` without one. */
 enum { SHAPE_HEAD = HEAD_NUMBERS + 8, SHAPE_SINCE = 3 };

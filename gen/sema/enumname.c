@@ -51,9 +51,11 @@ struct str enumname_of_call(const struct bind *b, size_t i, const struct node *c
 
 const struct enumtab *enumname_lookup(const struct bind *b, size_t i, const struct node *call)
 {
-	struct lookup *lk = bind_lookup_from(b, i);
 	struct enumtab *tab = arena_new(b->arena, struct enumtab);
 	struct str type = type_text(b, call->child);
+	if (b->given->functions && str_eq(type, b->given->functions->name))
+		return b->given->functions;
+	struct lookup *lk = bind_lookup_from(b, i);
 	return (lk && enumtab_lookup(lk, type, tab)) || enumname_listed(b, type, tab) ? tab : NULL;
 }
 

@@ -278,15 +278,29 @@ bool skeleton_collect(struct skeleton *sk, const char *const *patterns, size_t n
 
 // --- writing
 
-void skeleton_write_head(const struct skeleton_probe *p, struct condition *filter, struct code *out)
+static void write_point(const struct skeleton_probe *p, const char *kind, struct code *out)
 {
-	code_f(out, "\n%s:", p->kind);
+	code_f(out, "\n%s:", kind);
 	if (p->needs_path)
 		code_string(out, p->file->path, SIZE_MAX);
 	else
 		code_z(out, "__EXE__");
 	code_z(out, ":");
 	code_word(out, p->what);
+}
+
+void skeleton_write_points(const struct skeleton_points *points, const char *kind, struct code *out)
+{
+	for (size_t i = 0; i < points->n; i++) {
+		code_z(out, i ? "," : "");
+		write_point(&points->v[i], kind, out);
+	}
+	code_z(out, "\n");
+}
+
+void skeleton_write_head(const struct skeleton_probe *p, struct condition *filter, struct code *out)
+{
+	write_point(p, p->kind, out);
 	code_z(out, "\n");
 	if (filter)
 		condition_write(filter, p, "/(", ")/\n", out);
@@ -468,6 +482,7 @@ static void add_shape(const struct skeleton *sk, const struct skeleton_probe *p,
 		      enum shape_style style, size_t n_own, struct shapes *ret)
 {
 	struct shape s = {.style = style, .probe = p->label, .is_counted = true, .is_event = true};
+	s.kind = str_from(p->kind);
 	s.n_fields = n_own + p->n_fields;
 	s.fields = arena_array(ret->arena, struct shape_field, s.n_fields + 1);
 	for (size_t i = 0; i < n_own; i++)
@@ -570,7 +585,7 @@ static void write_record_values(const struct skeleton *sk, const struct skeleton
 		code_z(out, cast ? ")" : "");
 	}
 	code_z(out, sk->has_stack ? ", " EMIT_PLACE ", " EMIT_CALLER : "");
-	code_z(out, ", $key, comm, $key");
+	code_z(out, p->label.n ? ", $key, comm, $key" : ", $key, comm, $key, func, $key");
 	for (size_t i = 0; i < p->n_fields; i++) {
 		if (p->fields[i].shape.value.has_text) {
 			write_class_text(&p->fields[i], i, out);

@@ -63,9 +63,12 @@ enum skeleton_copies {
 	SKELETON_COPIES /**< they are probes, too, without arguments */
 };
 
+/** Functions of --calls: each takes two probes, which bpftrace compiles; merged they are a few for all. */
+enum { SKELETON_MAX_CALLS = 200, SKELETON_MAX_MERGED = 2000 };
+
 /** Of --calls. */
 struct skeleton_calls {
-	unsigned max_functions; /**< of all patterns */
+	unsigned max_functions; /**< of all patterns; 0: the default */
 	bool has_args;		/**< parameters and results are shown */
 };
 
@@ -78,6 +81,7 @@ struct skeleton {
 	const struct skeleton_calls *calls; /**< what --calls wants of functions, or NULL */
 	struct condition *filter;	    /**< which events, or NULL */
 	bool has_stack;			    /**< the user stack is printed after each event */
+	bool is_one;  /**< process is traced, and btgen runs the script: see skeleton_merge() */
 	bool is_list; /**< functions are listed: any number, each as a declaration */
 	enum skeleton_copies copies;
 
@@ -102,6 +106,25 @@ struct str skeleton_usdt_pattern(struct str pattern);
 /** The attach point of @p and the @filter, unless NULL, in front of a clause's block. */
 void skeleton_write_head(const struct skeleton_probe *p, struct condition *filter,
 			 struct code *out);
+/** Attach points that all together mean the functions of a skeleton: as PREFIX* where nothing else has that prefix. */
+struct skeleton_points {
+	const struct skeleton_probe *v;
+	size_t n;
+	const struct skeleton_rest {
+		const struct skeleton_probe *p;
+		int64_t
+		    number; /**< in shapes.functions, which has the address of those that are merged */
+	} * rest;	    /**< functions that each need a clause */
+	size_t n_rest;
+};
+/**
+ * merge.c: fewer points than functions, for one clause of the program whose records are @run's, and @run->functions;
+ * false: each function needs a clause. @run NULL: the script is to be read.
+ */
+bool skeleton_merge(const struct skeleton *sk, struct shapes *run, struct skeleton_points *ret);
+/** They as the attach points of one clause, of @kind. */
+void skeleton_write_points(const struct skeleton_points *points, const char *kind,
+			   struct code *out);
 /** The argument that the user calls @word: NAME, args.NAME or argN. NULL: there is none. */
 const struct skeleton_field *skeleton_find_field(struct arena *a, const struct skeleton_probe *p,
 						 struct str word);
@@ -140,9 +163,10 @@ void follow_pointers(struct skeleton *sk, unsigned levels);
  *
  * One that counts the events of each key. @keys: a list of them with commas between, each
  * `probe`, `comm`, `pid`, `tid` or the name of an argument that all probes have. False: a key that
- * makes no sense is reported.
+ * makes no sense is reported. @run: as below.
  */
-bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code *out);
+bool tally_write_counts(const struct skeleton *sk, struct str keys, struct shapes *run,
+			struct code *out);
 /**
  * One that measures the time from each event of @start that its filter lets pass to the next one of
  * @done with the same @key, which is as above but no list, in microseconds: a
@@ -161,10 +185,10 @@ bool tally_write_latency(const struct skeleton *start, const struct skeleton *do
  */
 bool skeleton_calls_are_safe(const struct skeleton *sk);
 /**
- * Adds two shapes for each function, its entry's and its return's, and writes a template that prints
- * such records.
+ * Adds two shapes for each function, or for all of them if they can be merged, its entry's and its return's, and writes a template that prints
+ * such records. False: there are too many functions for that.
  */
-void skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *out);
+bool skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *out);
 /** The same as a template to be read and edited: a line for each entry and return. */
 void skeleton_write_calls_template(struct skeleton *sk, struct code *out);
 

@@ -74,11 +74,38 @@ static void write_jumps(struct skeleton *sk, struct shapes *ret, struct code *ou
 }
 
 // A filter is about entries; where the tree is made, the returns of others are dropped.
-void skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *out)
+/** One clause for all entries and one for all returns, whose records have func. */
+static void write_merged(struct skeleton *sk, const struct skeleton_points *points,
+			 struct shapes *ret, struct code *out)
 {
+	struct skeleton_probe entry = {.kind = points->v[0].kind};
+	struct skeleton_probe back = {.kind = skeleton_return_of(sk, &points->v[0]).kind};
+	skeleton_write_points(points, entry.kind, out);
+	skeleton_write_record(sk, &entry, SHAPE_ENTRY, 2, ", reg(\"sp\"), " EMIT_CALLER, ret, out);
+	skeleton_write_points(points, back.kind, out);
+	skeleton_write_record(sk, &back, SHAPE_RETURN, 1, ", reg(\"sp\")", ret, out);
+}
+
+bool skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *out)
+{
+	struct skeleton_points points;
 	code_z(out, "#pragma gate\n");
-	for (size_t i = 0; i < sk->probes.n; i++) {
-		struct skeleton_probe entry = sk->probes.v[i];
+	bool is_merged = !sk->calls->has_args && skeleton_merge(sk, ret, &points);
+	if (!is_merged)
+		points = (struct skeleton_points){.n_rest = sk->probes.n};
+	else
+		write_merged(sk, &points, ret, out);
+	if (!sk->calls->max_functions && points.n + points.n_rest > SKELETON_MAX_CALLS) {
+		diag_error(
+		    sk->diag, NULL,
+		    "%zu functions match, and %zu of them need probes of their own: at most %u "
+		    "can be traced at once",
+		    sk->probes.n, points.n + points.n_rest, SKELETON_MAX_CALLS);
+		return diag_note(sk->diag, NULL, "--max-functions %zu traces them all",
+				 sk->probes.n);
+	}
+	for (size_t i = 0; i < points.n_rest; i++) {
+		struct skeleton_probe entry = is_merged ? *points.rest[i].p : sk->probes.v[i];
 		struct skeleton_probe back = skeleton_return_of(sk, &entry);
 		skeleton_write_head(&entry, sk->filter, out);
 		if (!sk->calls->has_args)
@@ -89,6 +116,7 @@ void skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *
 		skeleton_write_record(sk, &back, SHAPE_RETURN, 1, ", reg(\"sp\")", ret, out);
 	}
 	write_jumps(sk, ret, out);
+	return true;
 }
 
 void skeleton_write_calls_template(struct skeleton *sk, struct code *out)

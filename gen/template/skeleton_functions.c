@@ -10,6 +10,7 @@
 
 #include "bind/codeattach.h"
 #include "bind/namedvar.h"
+#include "dialect/dialect.h"
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
 #include "elf/imgsym.h"
@@ -17,7 +18,7 @@
 #include "probe/funcargs.h"
 
 /** Each is a program that bpftrace compiles, attaches and, at 0.1 s, detaches. */
-enum { MAX_FUNCTIONS = 300 };
+enum { MAX_FUNCTIONS = 300, MAX_PATIENCE = 1000 };
 
 struct function {
 	struct targetfile *file;
@@ -430,7 +431,54 @@ static bool report_none(struct finder *f, struct str pattern)
 
 static unsigned max_functions(const struct skeleton *sk)
 {
-	return sk->is_list ? UINT_MAX : sk->calls ? sk->calls->max_functions : MAX_FUNCTIONS;
+	bool is_merged =
+	    sk->is_one && !sk->filter && dialect_attaches_patterns_at_once(sk->version);
+	return sk->is_list			   ? UINT_MAX
+	       : !sk->calls			   ? MAX_FUNCTIONS
+	       : sk->calls->max_functions	   ? sk->calls->max_functions
+	       : is_merged && !sk->calls->has_args ? SKELETON_MAX_MERGED
+						   : SKELETON_MAX_CALLS;
+}
+
+/** The source file that has most of those of the first file, but not more than can be traced; @ret_n of them. */
+static struct str find_source(struct finder *f, size_t *ret_n)
+{
+	struct arena *a = f->sk->arena;
+	struct map counts = {0};
+	struct str best = STR("");
+	*ret_n = 0;
+	for (size_t round = 0; round < 2; round++)
+		vec_each(const struct function, fn, &f->found) {
+			if (fn->file != f->found.v[0].file)
+				continue;
+			struct str path = dwsite_source(fn->file->bin.src, fn->addr);
+			struct str name = str_copy(a, str_base(path));
+			size_t *n = map_get(&counts, name);
+			if (!n && path.n)
+				map_put(a, &counts, name, n = arena_new(a, size_t));
+			if (n && !round)
+				++*n;
+			else if (n && *n > *ret_n && *n <= max_functions(f->sk)) {
+				best = name;
+				*ret_n = *n;
+			}
+		}
+	return best;
+}
+
+/** What can be typed instead. */
+static void note_fewer_calls(struct finder *f, size_t n)
+{
+	size_t n_source;
+	struct str source = f->source.n ? STR("") : find_source(f, &n_source);
+	if (n <= MAX_PATIENCE)
+		diag_note(f->sk->diag, NULL, "--max-functions %zu traces them all", n);
+	if (source.n)
+		diag_note(f->sk->diag, NULL,
+			  "'" STR_FMT "%s" STR_FMT "@" STR_FMT
+			  "' means the %zu of that source file",
+			  STR_ARG(f->file), f->file.n ? ":" : "", STR_ARG(f->name), STR_ARG(source),
+			  n_source);
 }
 
 static bool report_too_many(struct finder *f, struct str pattern)
@@ -440,9 +488,7 @@ static bool report_too_many(struct finder *f, struct str pattern)
 		   "%zu functions match '" STR_FMT "': at most %u can be traced at once",
 		   f->found.n, STR_ARG(pattern), max_functions(f->sk));
 	if (f->sk->calls)
-		diag_note(f->sk->diag, NULL,
-			  "NAME@FILE.c means those of a source file; --max-functions raises the "
-			  "limit");
+		note_fewer_calls(f, f->found.n + f->sk->probes.n);
 	if (is_one_file)
 		return false;
 	for (size_t i = 0, n = 0, said = 0; i < f->found.n && said < 5; i++) {

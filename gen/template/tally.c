@@ -1,6 +1,10 @@
 // Scripts that count the probes of a skeleton, or time what lies between two of them.
 #include "template/skeleton.h"
 
+#include <inttypes.h>
+
+#include "lang/vocabulary.h"
+
 static bool is_builtin(struct str word)
 {
 	return str_eqz(word, "comm") || str_eqz(word, "pid") || str_eqz(word, "tid");
@@ -75,10 +79,57 @@ static bool check_kinds(const struct skeleton_probe *first, const struct skeleto
 	return good;
 }
 
-bool tally_write_counts(const struct skeleton *sk, struct str keys, struct code *out)
+static bool has_argument(struct str keys)
+{
+	while (keys.n) {
+		struct str word = str_take_until(&keys, ',');
+		if (!is_builtin(word) && !str_eqz(word, "probe"))
+			return true;
+	}
+	return false;
+}
+
+/** `{ @count[enum_name(FUNCTIONS, @place), comm] = count(); }` */
+static void write_named_count(struct str keys, const char *place, struct code *out)
+{
+	code_z(out, "{\n\t@count[");
+	while (keys.n) {
+		struct str word = str_take_until(&keys, ',');
+		if (str_eqz(word, "probe"))
+			code_f(out, "enum_name(" SHAPE_FUNCTIONS ", %s)", place);
+		else
+			code_text(out, word);
+		code_z(out, keys.n ? ", " : "");
+	}
+	code_z(out, "] = count();\n}\n");
+}
+
+/** One clause for most functions. False: each of them needs its own. */
+static bool write_merged_counts(const struct skeleton *sk, struct str keys, struct shapes *run,
+				struct code *out)
+{
+	struct skeleton_points points;
+	const char *kind = sk->probes.v[0].kind;
+	if (has_argument(keys) || strcmp(kind, vocabulary_function_probe()->name) != 0 ||
+	    !skeleton_merge(sk, run, &points))
+		return false;
+	skeleton_write_points(&points, kind, out);
+	write_named_count(keys, "reg(\"ip\")", out);
+	for (size_t i = 0; i < points.n_rest; i++) {
+		skeleton_write_head(points.rest[i].p, NULL, out);
+		write_named_count(keys, arena_printf(sk->arena, "%" PRId64, points.rest[i].number),
+				  out);
+	}
+	return true;
+}
+
+bool tally_write_counts(const struct skeleton *sk, struct str keys, struct shapes *run,
+			struct code *out)
 {
 	bool good = check_kinds(&sk->probes.v[0], sk, keys);
 	code_z(out, "// Event counts. Written by btgen as a starting point.\n#pragma gate\n");
+	if (good && write_merged_counts(sk, keys, run, out))
+		return true;
 	for (size_t i = 0; good && i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		skeleton_write_head(p, sk->filter, out);

@@ -31,7 +31,7 @@ static bool write_patterns(struct skeleton *sk, const struct trace_request *req,
 		return false;
 	skeleton_shorten_labels(sk);
 	if (req->counts)
-		return tally_write_counts(sk, str_from(req->counts), out);
+		return tally_write_counts(sk, str_from(req->counts), shapes, out);
 	if (shapes || req->deep)
 		follow_pointers(sk, req->deep);
 	if (shapes)
@@ -50,14 +50,13 @@ static bool write_calls(struct skeleton *sk, const struct trace_request *req, st
 	if (shapes && sk->calls->has_args)
 		follow_pointers(sk, 0);
 	if (shapes)
-		skeleton_write_calls(sk, shapes, out);
-	else
-		skeleton_write_calls_template(sk, out);
+		return skeleton_write_calls(sk, shapes, out);
+	skeleton_write_calls_template(sk, out);
 	return true;
 }
 
 struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles *files,
-			    unsigned version, const struct trace_request *req,
+			    unsigned version, const struct trace_request *req, bool is_one,
 			    struct shapes *shapes)
 {
 	struct code text = {0};
@@ -75,6 +74,7 @@ struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles 
 	    .calls = req->calls.n ? &req->how : NULL,
 	    .filter = filter,
 	    .has_stack = req->has_stack,
+	    .is_one = is_one && shapes,
 	    .copies = needs_arguments ? SKELETON_NO_COPIES : SKELETON_COPIES,
 	};
 	if (req->start	   ? write_latency(&sk, req, shapes, &text)

@@ -27,12 +27,12 @@ bool trace_is_wanted(const struct trace_request *req);
 bool trace_is_list(const struct trace_request *req);
 
 /**
- * A template for the probes of @files, for bpftrace of @version. One that lists events prints records,
+ * A template for the probes of @files, for bpftrace of @version; @is_one: of one process. One that lists events prints records,
  * whose shapes are added to @shapes; if that is NULL the template is made to be read and edited, as the
  * others are. Lives in @a. NULL: errors as in skeleton_collect().
  */
 struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles *files,
-			    unsigned version, const struct trace_request *req,
+			    unsigned version, const struct trace_request *req, bool is_one,
 			    struct shapes *shapes);
 /** How long strings may be that fit in each record of -t; UINT_MAX: no record has any. */
 unsigned trace_strlen(const struct shapes *all, unsigned version);

@@ -53,6 +53,7 @@ says 2 "btgen run: --calls replaces the script: drop 'a.bt'" run --calls main -x
 says 1 "btgen: error: no function matches 'mian'" run -n --calls mian -x app
 is "$(sed 1d err)" "btgen: note: did you mean 'main'?" "... with the nearest"
 says 1 "btgen: error: 2 functions match '@app.c': at most 1 can be traced at once" run -n --max-functions 1 --calls @app.c -x app
+is "$(sed 1d err)" "btgen: note: --max-functions 2 traces them all" "... with what can be typed instead"
 says 1 "btgen: error: no function matches '@other.c'" run -n --calls @other.c -x app
 is "$("$btgen" run -n -t usdt:__EXE__:app:hit -x app)" "$("$btgen" run -n -t app:hit -x app)" "a pattern as in a template"
 is "$("$btgen" probes -x app usdt:__EXE__:hit)" "$("$btgen" probes -x app hit)" "... to list probes, too"

@@ -1,0 +1,218 @@
+// Functions whose clauses are alike, as few patterns. From 0.23 on bpftrace attaches one program to all functions of a
+// pattern at once, through one link (uprobe_multi, since Linux 6.6); each function of a list is a program of its own to
+// compile, load and attach.
+//
+// A pattern stands for functions only if it matches no other name in the file: no piece of a function (f.cold), whose
+// return probe would overwrite a variable on the stack, and none that the kernel refuses to probe. So PREFIX* is split
+// into longer prefixes and single names until each is exact. A function that is more places than its symbol, as clones
+// and inlined copies, keeps a clause of its own.
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+#include "dialect/dialect.h"
+#include "elf/imgsym.h"
+#include "probe/codeplace.h"
+#include "template/skeleton_priv.h"
+
+enum { MAX_DEPTH = 64 };
+
+struct symbol {
+	struct str name;
+	const struct skeleton_probe *is; // or another function
+};
+
+struct merge {
+	const struct skeleton *sk;
+	struct map names, addrs; // of the probes -> the probe
+	struct map unsure;	 // probes whose name or place is another's, too
+	struct map own, seen;
+	struct str prefix; // of all names
+	VEC(struct symbol) symbols;
+	VEC(struct skeleton_probe) points;
+	VEC(struct skeleton_rest) rest;
+	bool is_wrong;
+};
+
+static bool has_links(void)
+{
+	struct utsname name;
+	unsigned kernel;
+	return uname(&name) == 0 && dialect_parse(str_from(name.release), &kernel) &&
+	       kernel >= 6006;
+}
+
+static size_t count_common(struct str a, struct str b)
+{
+	size_t n = 0;
+	while (n < a.n && n < b.n && a.p[n] == b.p[n])
+		n++;
+	return n;
+}
+
+/** Is @p, by its name in a clause, the one place where its symbol is? */
+static bool is_simple(const struct merge *m, const struct skeleton_probe *p)
+{
+	struct arena *a = m->sk->arena;
+	struct str label = str_printf(a, "%s:" STR_FMT, p->kind, STR_ARG(p->what.s));
+	struct codeplaces places;
+	size_t n = 0;
+	if (!str_eq(label, p->label) || !str_is_made_of(p->what.s, ALPHABET_SYMBOL) ||
+	    str_has(p->what.s, "*?[]:@") ||
+	    !codeplace_function(a, &p->file->bin, p->what.s, &places))
+		return false;
+	vec_each(const struct codeplace, place, &places.list) {
+		if (place->how == CODEPLACE_COPY && m->sk->calls) // which have no return
+			continue;
+		if (n++ || place->how != CODEPLACE_ENTRY || place->addr != p->addr)
+			return false;
+	}
+	return n == 1 && !places.thunk.n;
+}
+
+/** Those of the first one's file. Are all functions of one kind, and is that file mapped? */
+static bool take_probes(struct merge *m)
+{
+	const struct skeleton_probe *first = m->sk->probes.v;
+	vec_each(const struct skeleton_probe, p, &m->sk->probes) {
+		if (p->probe || strcmp(p->kind, first->kind) != 0)
+			return false;
+		if (p->file != first->file || !is_simple(m, p))
+			continue;
+		m->prefix = m->names.n ? str_slice(m->prefix, 0, count_common(m->prefix, p->what.s))
+				       : p->what.s;
+		map_put(m->sk->arena, &m->names, p->what.s, (void *)p);
+		map_put_u64(m->sk->arena, &m->addrs, p->addr, (void *)p);
+	}
+	return first->file->mapped && m->names.n;
+}
+
+/** Its own symbols are those that bpftrace has as well. */
+static bool note_own(void *ctx, const struct img_symbol *sym)
+{
+	struct merge *m = ctx;
+	map_add(m->sk->arena, &m->own, sym->name);
+	return true;
+}
+
+/** Also of those that are not defined here: in a program at fixed addresses they have one, in its PLT. */
+static bool add_symbol(void *ctx, const struct img_symbol *sym)
+{
+	struct merge *m = ctx;
+	struct arena *a = m->sk->arena;
+	const struct skeleton_probe *p = map_get(&m->names, sym->name);
+	const struct skeleton_probe *same = map_get_u64(&m->addrs, sym->addr);
+	if (same && same != p) // of two names at one place bpftrace may give the other
+		map_add_ptr(a, &m->unsure, same);
+	if (p && (same != p || sym->is_undefined || !map_get(&m->own, sym->name)))
+		map_add_ptr(a, &m->unsure, p);
+	if (str_has_prefix(sym->name, m->prefix) && map_add(a, &m->seen, sym->name))
+		vec_push(a, &m->symbols, (struct symbol){sym->name, p});
+	return true;
+}
+
+static bool is_meant(const struct merge *m, const struct symbol *s)
+{
+	return s->is && !map_get_ptr(&m->unsure, s->is);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+	size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
+	int order = memcmp(x->name.p, y->name.p, n);
+	return order ? order : (x->name.n > y->name.n) - (x->name.n < y->name.n);
+}
+
+static void add_point(struct merge *m, struct str name, const char *rest)
+{
+	struct skeleton_probe p = m->sk->probes.v[0];
+	struct safe_word word = word_own("");
+	m->is_wrong |= name.n && !word_take(name, ALPHABET_SYMBOL, &word);
+	p.what = word_join(m->sk->arena, word, rest, word_own(""));
+	p.needs_path = p.file != m->sk->files->list.v;
+	vec_push(m->sk->arena, &m->points, p);
+}
+
+/** The symbols from @from to the one before @to, which alone begin with what they have in common. */
+static void split(struct merge *m, size_t from, size_t to, unsigned depth)
+{
+	const struct symbol *all = m->symbols.v;
+	struct str first = all[from].name, last = all[to - 1].name;
+	size_t n_meant = 0, n = count_common(first, last);
+	for (size_t i = from; i < to; i++)
+		n_meant += is_meant(m, &all[i]);
+	m->is_wrong |= depth == MAX_DEPTH;
+	if (!n_meant || m->is_wrong)
+		return;
+	if (n_meant == to - from) {
+		add_point(m, str_slice(first, 0, n), to - from > 1 ? "*" : "");
+		return;
+	}
+	if (first.n == n && is_meant(m, &all[from]))
+		add_point(m, first, "");
+	for (size_t i = from + (first.n == n), k; i < to; i = k) {
+		for (k = i + 1; k < to && all[k].name.p[n] == all[i].name.p[n];)
+			k++;
+		split(m, i, k, depth + 1);
+	}
+}
+
+static bool is_merged(const struct merge *m, const struct skeleton_probe *p)
+{
+	return map_get(&m->names, p->what.s) == p && !map_get_ptr(&m->unsure, p);
+}
+
+/** The event's number of each: where it is in the process, of the rest another one, for each label one. */
+static bool number_probes(struct merge *m, struct shapes *run)
+{
+	const struct targetfile *tf = m->sk->probes.v[0].file;
+	struct arena *a = m->sk->arena;
+	struct enumtab *t = &run->functions;
+	struct map labels = {0};
+	uint64_t bias;
+	if (!img_load_bias(tf->bin.img, tf->mapped->start, tf->mapped->offset, &bias))
+		return false;
+	*t = (struct enumtab){.name = STR(SHAPE_FUNCTIONS), .size = 8};
+	t->items = arena_array(a, struct enumtab_item, m->sk->probes.n);
+	for (unsigned pass = 0; pass < 2; pass++) {
+		vec_each(const struct skeleton_probe, p, &m->sk->probes) {
+			bool merged = is_merged(m, p);
+			struct enumtab_item *item = map_get(&labels, p->label);
+			if (merged != !pass)
+				continue;
+			if (!item) {
+				item = &t->items[t->n_items++];
+				*item = (struct enumtab_item){
+				    .name = p->what.s,
+				    .text = p->label,
+				    .value = (int64_t)(merged ? p->addr + bias : t->n_items)};
+				map_put(a, &labels, p->label, item);
+				map_put_u64(a, &t->by_value, (uint64_t)item->value, item);
+			}
+			if (!merged)
+				vec_push(a, &m->rest, (struct skeleton_rest){p, item->value});
+		}
+	}
+	return true;
+}
+
+bool skeleton_merge(const struct skeleton *sk, struct shapes *run, struct skeleton_points *ret)
+{
+	struct merge m = {.sk = sk};
+	*ret = (struct skeleton_points){0};
+	if (!run || !sk->is_one || sk->filter || sk->probes.n < 2 ||
+	    !dialect_attaches_patterns_at_once(sk->version) || !has_links() ||
+	    sk->probes.v[0].probe)
+		return false;
+	struct img *img = targetfile_open(sk->files, sk->probes.v[0].file);
+	if (!img || !take_probes(&m))
+		return false;
+	img_walk(img, IMG_FUNCTIONS | IMG_OWN, note_own, &m);
+	img_walk(img, IMG_ANY, add_symbol, &m);
+	qsort(m.symbols.v, m.symbols.n, sizeof(*m.symbols.v), compare);
+	split(&m, 0, m.symbols.n, 0);
+	if (m.is_wrong || !number_probes(&m, run) || m.points.n + m.rest.n >= sk->probes.n)
+		return false;
+	*ret = (struct skeleton_points){m.points.v, m.points.n, m.rest.v, m.rest.n};
+	return true;
+}

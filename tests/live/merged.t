@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Functions of one pattern in one clause: counts and calls are those of the program's books, of a clause for each function and
+# of bare bpftrace, where the pattern alone would mean more or less: pieces, clones, copies, aliases, static namesakes, a library's.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/live.sh
+. "$(dirname "$0")/../live.sh"
+
+# Each function that has code writes its own name down; each is called another number of times.
+{
+	cat <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline))
+volatile long sink;
+void app_twin_caller(void);
+long app_in_library(long n);
+void other_alias(void);
+static void book(const char *name) { printf("%s\n", name); }
+END
+	for i in $(seq 1 30); do echo "NOINLINE void app_f$i(void); NOINLINE void app_f$i(void) { book(\"app_f$i\"); sink += $i; }"; done
+	cat <<'END'
+NOINLINE void app_cold(int n); // gcc makes app_cold.cold of the call that is never made
+__attribute__((cold, noinline)) void die(int n);
+__attribute__((cold, noinline)) void die(int n) { fprintf(stderr, "%d\n", n); abort(); }
+NOINLINE void app_cold(int n) { book("app_cold"); if (n > 1000) { die(n); sink = n; } sink += n; }
+static NOINLINE int app_clone(int a, int b) { book("app_clone"); return a * b + (int)sink; } // app_clone.constprop.0
+static inline void app_inlined(void) { sink++; }
+void (*keep)(void) = app_inlined; // has code, and a copy in main()
+void app_f9_alias(void) __attribute__((alias("app_f9")));
+static NOINLINE void app_twin(void) { book("app_twin"); sink += 2; }
+int main(void)
+{
+	char c;
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	while (read(0, &c, 1) == 1) {
+		for (int i = 0; i < 30; i++)
+			switch (i) {
+END
+	for i in $(seq 1 30); do echo "case $((i - 1)): app_f$i();"; done
+	cat <<'END'
+			}
+		app_cold(3); app_cold(4);
+		sink += app_clone(3, 4) + app_clone(3, 5);
+		app_inlined();
+		app_twin(); app_twin_caller();
+		sink += app_in_library(1);
+		other_alias();
+		puts("done");
+		fflush(stdout);
+	}
+	return 0;
+}
+END
+} >"$tmp/app.c"
+cat >"$tmp/two.c" <<'END'
+#include <stdio.h>
+extern volatile long sink;
+void app_twin_caller(void); void other_alias(void); void app_f9_alias(void);
+static __attribute__((noinline)) void app_twin(void) { puts("app_twin"); sink += 3; }
+void app_twin_caller(void) { puts("app_twin_caller"); app_twin(); }
+void other_alias(void) { app_f9_alias(); }
+END
+cat >"$tmp/lib.c" <<'END'
+#include <stdio.h>
+long app_in_library(long n); void app_f7(void);
+static __attribute__((noinline)) void app_f3(long n) { puts("app_f3"); if (n > 99) puts("many"); }
+long app_in_library(long n) { puts("app_in_library"); app_f3(n); return n + 1; }
+void app_f7(void) { puts("app_f7"); } // the program's own is called
+END
+gcc -O2 -g -shared -fPIC -o "$tmp/libapp.so" "$tmp/lib.c" && gcc -O2 -g -o "$tmp/app" "$tmp/app.c" "$tmp/two.c" "$tmp/libapp.so" || exit 1
+gcc -O0 -g -no-pie -o "$tmp/plain" "$tmp/app.c" "$tmp/two.c" "$tmp/libapp.so" || exit 1
+ok "the program has pieces and clones" eval 'nm "$tmp/app" | grep -q "app_cold\.cold" && nm "$tmp/app" | grep -q "app_clone\.constprop"'
+
+books() { grep '^app_' "$tmp/answers" | sort | uniq -c | awk '{ print $2 ": " $1 }' | LC_ALL=C sort; }
+counts() { sed -n 's/^@count\[uprobe:\(.*\)\]: \([0-9]*\)$/\1: \2/p' "$tmp/trace" | LC_ALL=C sort; }
+# rounds PROGRAM ARG...: it works under bpftrace.sh with these
+rounds() {
+	live_start "$1"
+	ok "${*:2}: it attaches" live_trace "$live_pid" "${@:2}"
+	printf 'xxx' >&8
+	wait_for eval '[ "$(grep -c done "$tmp/answers")" = 3 ]'
+	live_wait INT
+	exec 8>&-
+	wait_end "$live_pid"
+}
+
+for program in "$tmp/app" "$tmp/plain"; do # with its library, which has some of these names, too
+	name=${program##*/}
+	rounds "$program" -t "uprobe:app_*" --count
+	counts >"$tmp/merged"
+	live_start "$program"
+	"$live_sh" -n -t "uprobe:app_*" --count "$live_pid" >"$tmp/list.bt" 2>/dev/null
+	exec 8>&-
+	wait_end "$live_pid"
+	unlike "$(cat "$tmp/list.bt")" '\*$|func|enum_name' "$name: -n has a clause for each function"
+	rounds "$program" "$tmp/list.bt"
+	is "$(cat "$tmp/merged")" "$(counts)" "$name: counts are those of a clause for each function"
+	ours=$(grep -E '^app_(f[1-8]|f[12]9|cold|(twin_caller|in_library))' "$tmp/merged")
+	is "$ours" "$(books | grep -E '^app_(f[1-8]|f[12]9|cold|(twin_caller|in_library))')" "$name: and the program's"
+	live_start "$program"
+	bare=$(for file in "$program" "$tmp/libapp.so"; do
+		nm "$file" | awk '$2 ~ /[tT]/ && $3 ~ /^app_(f[1-8][0-9]*|cold|twin_caller|in_library)$/ { print $3 }' |
+			while read -r one; do echo "uprobe:$file:$one { @count[\"uprobe:$one\"] = count(); }"; done
+	done)
+	bare_start "$bpftrace" -p "$live_pid" -e "$bare"
+	printf 'xxx' >&8
+	wait_for eval '[ "$(grep -c done "$tmp/answers")" = 3 ]'
+	bare_end
+	exec 8>&-
+	wait_end "$live_pid"
+	is "$ours" "$(sed -n 's/^@count\[uprobe:\(.*\)\]: \([0-9]*\)$/\1: \2/p' "$tmp/bare" | LC_ALL=C sort)" "$name: and bare bpftrace's"
+	rounds "$program" -f json -t "uprobe:app_*" --count=probe,comm
+	is "$(python3 - "$tmp/trace" <<'END' | LC_ALL=C sort
+import json, sys
+for line in open(sys.argv[1]):
+    for e in json.loads(line).get("entries", []):
+        print(e["key"][0][7:], e["value"], sep=": ")
+END
+)" "$(cat "$tmp/merged")" "$name: the same as JSON"
+	rounds "$program" -f json --calls "app_*"
+	is "$(python3 - "$tmp/trace" <<'END' | LC_ALL=C sort
+import collections, json, sys
+n = collections.Counter(json.loads(line).get("probe") for line in open(sys.argv[1]) if '"probe"' in line)
+for probe in sorted(p for p in n if p.startswith("uprobe:app_f") and p[-2:] != "f9" and "alias" not in p or p in ("uprobe:app_cold", "uprobe:app_twin_caller", "uprobe:app_in_library")):
+    print(probe[7:] + ":", n[probe] if n[probe] == n["uret" + probe[1:]] else (n[probe], n["uret" + probe[1:]]))
+END
+)" "$ours" "$name: calls, each with its return"
+done
+
+echo "# too many: what is noted can be typed"
+live_start "$tmp/app"
+"$live_sh" -o "$tmp/trace" --max-functions 34 --calls 'app:app_*' "$live_pid" 2>"$tmp/messages"
+is "$(cat "$tmp/messages")" "btgen: error: 35 functions match 'app:app_*': at most 34 can be traced at once
+btgen: note: --max-functions 35 traces them all
+btgen: note: 'app:app_*@app.c' means the 34 of that source file" "two commands are noted"
+exec 8>&-
+wait_end "$live_pid"
+for words in '--max-functions 35 --calls app:app_*' '--max-functions 34 --calls app:app_*@app.c'; do
+	set -f
+	# shellcheck disable=SC2086
+	rounds "$tmp/app" $words
+	set +f
+	is "$(grep -c 'app_f[1-8]()' "$tmp/trace")" "$((3 * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8)))" "it traces"
+done
+
+echo "# one attach point from 0.23 on"
+live_start "$tmp/app"
+points=$("$live_sh" -T 0.1 --echo -t 'uprobe:app_f1*' --count "$live_pid" 2>/dev/null | grep -o '^uprobe:[^ ]*' | sed 's/.*://')
+case $("$bpftrace" --version) in
+*v0.1* | *v0.2[0-2]*) is "$(wc -l <<<"$points")" 11 "a clause for each of eleven functions" ;;
+*) is "$points" 'app_f1*' "one pattern for eleven functions" ;;
+esac
+exec 8>&-
+wait_end "$live_pid"
+done_testing
