@@ -30,7 +30,7 @@ TESTS = {
     "listing": "obj/probes cli/probes_page cli/vars", "lock": "cli/lock obj/diff", "process": "unit/proc", "record": "unit/decode unit/writer unit/calltree "
     "unit/mapline unit/order unit/percentile unit/aggregate unit/fieldjson unit/render cli/records", "run": "unit/relay cli/captures",
     "sema": "lang/lang check/wrong cli/templates", "source": "obj/infer obj/provider", "template": "cli/trace cli/templates cli/functions cli/optional",
-    "text": "unit/lex unit/pp pp/oracle pp/errors pp/includes cli/expand", "usdt": "unit/sdt unit/sdtarg unit/argname obj/probes obj/args",
+    "text": "unit/lex unit/pp pp/oracle pp/errors pp/includes pp/hostile cli/expand cli/check", "usdt": "unit/sdt unit/sdtarg unit/argname obj/probes obj/args",
     "value": "unit/render unit/writer unit/fieldjson unit/aggregate"}
 
 

@@ -45,6 +45,9 @@ is "$(echo 'BEGIN { printf("%d %f\n", 1, 2); }' | "$btgen" check /dev/stdin 2>&1
 flags='BEGIN { printf("%s %+i\n", pid, 3); }'
 is "$("$btgen" check --for 0.17,0.23 -e "$flags" 2>&1) $?" " 0" "what bpftrace.sh prints itself is right on every version"
 like "$("$btgen" expand --for 0.17 -e "$flags" 2>&1)" ":1:20: error: .*came with 0.24" "a program that is printed needs a bpftrace that can"
+is "$(printf '#define F printf("%%f", 1)\nBEGIN { F; }\n' | "$btgen" check --for 0.17 /dev/stdin 2>&1 | short)" \
+	"error /dev/stdin:1:19
+note /dev/stdin:2:9" "a mistake in a macro has the place where it is called, too"
 like "$("$btgen" check --for 0.17 -e 'BEGIN { system("echo %+d %s", 3, 4); }' 2>&1)" ":1:22: error: .* the flag" \
 	"and so does a command"
 

@@ -71,6 +71,8 @@ static void quotes(void)
 	   "a comment without end is an error at its start");
 	is_str(lex_string_value(&arena, lex("\"a\\n\\x41\\101\\\"\\q\\\\\"")), STR("a\nAA\"\\q\\"),
 	       "escapes of a string");
+	is_str(lex_quote(&arena, STR("a\"\\~\x7f\x1f \xc3")), STR("\"a\\\"\\\\~\\x7f\\x1f \\xc3\""),
+	       "and back: what is not ASCII or cannot be seen is a number");
 }
 
 static void splices(void)
