@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "conf/enumconf.h"
 #include "text/src.h"
 
 /** @name with each of its @from, '-' or '_', as the other: our own scripts had both in their names. */
@@ -153,20 +152,6 @@ static void print_section(struct arena *a, const char *title, const word_list *l
 		printf("  " STR_FMT "\n", STR_ARG(str_printable(a, str_from(lines->v[i]))));
 }
 
-/** The enums of those maps that have a table. */
-static void print_enums(struct arena *a, const struct enumconf *conf, const word_list *maps)
-{
-	word_list lines = {0};
-	for (size_t i = 0; i < maps->n; i++) {
-		const struct enumconf_entry *e = enumconf_find(conf, str_from(maps->v[i]));
-		if (e)
-			vec_push(
-			    a, &lines,
-			    arena_printf(a, "@%-10s enum " STR_FMT, maps->v[i], STR_ARG(e->type)));
-	}
-	print_section(a, "ENUMS", &lines);
-}
-
 /** `#pragma option NAME VALUE "help"` as `-D NAME  help  [VALUE]`, or NULL. */
 static const char *page_option(struct arena *a, struct str line)
 {
@@ -195,10 +180,9 @@ static void print_header(struct arena *a, struct str *text)
 	}
 }
 
-static void print_page(struct arena *a, struct str text, const struct enumconf *conf)
+static void print_page(struct arena *a, struct str text)
 {
-	word_list options = {0}, scope = {0}, maps = {0}, types = {0}, probes = {0};
-	bool is_host = false;
+	word_list options = {0}, probes = {0};
 	struct strbuf body = {0}; // without comments
 	print_header(a, &text);
 	while (text.n) {
@@ -207,38 +191,23 @@ static void print_page(struct arena *a, struct str text, const struct enumconf *
 			   *slashes = memmem(line.p, line.n, "//", 2);
 		if (option)
 			vec_push(a, &options, option);
-		if (str_has_prefix(line, STR("#pragma scope host")))
-			is_host = true;
 		strbuf_add(&body, line.p, slashes ? (size_t)(slashes - line.p) : line.n);
 		strbuf_addc(&body, '\n');
 	}
-	const char *code = str_dup(a, strbuf_take(&body, a));
-	if (is_host)
-		vec_push(a, &scope,
-			 strstr(code, "__PID__")
-			     ? "the whole machine; the script itself filters by the process given"
-			     : "the whole machine; a PID only selects __EXE__");
-	add_matches(a, code, "@([a-z_]+)\\[", &maps);
-	add_matches(a, code, "((struct|union) [a-zA-Z_0-9]+) \\*", &types);
-	add_matches(a, code, "^([a-z]+:[^[:space:]]*[^[:space:],])", &probes);
+	add_matches(a, strbuf_take(&body, a).p, "^([a-z]+:[^[:space:]]*[^[:space:],])", &probes);
 	print_section(a, "OPTIONS", &options);
-	print_section(a, "SCOPE OF THE TRACE", &scope);
-	print_enums(a, conf, &maps);
-	print_section(a, "TYPES", &types);
 	print_section(a, "PROBES", &probes);
 }
 
 bool stock_page(struct arena *a, const char *name)
 {
 	struct diag d;
-	struct enumconf conf = {0};
 	struct src_file *f;
-	const char *dir = expand_script_dir(a), *path;
+	const char *path;
 	diag_init(&d, stderr);
 	if (!expand_find_script(a, &d, name, true, &path) ||
-	    !src_load(a, &d, path, str_from(path), &f) ||
-	    (dir && !enumconf_load(a, &d, arena_printf(a, "%s/enums.conf", dir), &conf)))
+	    !src_load(a, &d, path, str_from(path), &f))
 		return false;
-	print_page(a, f->text, &conf);
+	print_page(a, f->text);
 	return fflush(stdout) == 0;
 }

@@ -3,7 +3,6 @@
 
 #include "dialect/dialect.h"
 #include "elf/debugfile.h"
-#include "elf/debugpackage.h"
 #include "probe/attachable.h"
 #include "process/proc.h"
 #include "usdt/sdt.h"
@@ -26,8 +25,8 @@ static void add_place(const struct examination *x)
 	json_bool(x->out, "has_own_mounts", ours.n && its.n && !str_eq(ours, its));
 }
 
-/** Where its debug information is, or the command that installs it. */
-static void add_debuginfo(const struct examination *x, struct img *img, const struct proc_file *f)
+/** Where its debug information is. */
+static void add_debuginfo(const struct examination *x, struct img *img)
 {
 	struct img *found;
 	struct img_section btf;
@@ -37,8 +36,6 @@ static void add_debuginfo(const struct examination *x, struct img *img, const st
 	json_bytes(x->out, "path", has ? found->display_path : STR(""));
 	json_bool(x->out, "is_own", has && found == img);
 	json_bool(x->out, "has_btf", img_find_header(img, ".BTF", &btf));
-	json_str_or_null(x->out, "package",
-			 has ? STR("") : debugpackage_install(x->arena, "", f->host_path));
 	json_close(x->out, '}');
 }
 
@@ -100,7 +97,7 @@ static void add_file(struct examination *x, const struct proc_file *f)
 		add_probes(x, img, f, &probes);
 		// Most processes have mapped these, whose probes have the same names everywhere.
 		if (!probes.n_probes || !str_is_any(probes.probes[0].provider, runtimes))
-			add_debuginfo(x, img, f);
+			add_debuginfo(x, img);
 	}
 	json_close(x->out, '}');
 	img_close(img);

@@ -14,7 +14,6 @@
 #include "base/reader.h"
 #include "base/vec.h"
 #include "elf/debuginfod.h"
-#include "elf/debugpackage.h"
 
 /** Of larger files the CRC is not computed: the file beside a stranger's program may be one hole. */
 #define MAX_CRC ((uint64_t)2 << 30)
@@ -425,19 +424,6 @@ static bool is_stripped(struct img *img)
 	return !has_symbols(img) && !(img_separate_file(img, &separate) && has_symbols(separate));
 }
 
-/** What to do; @package as of debugpackage_install(). */
-static const char *remedy(struct img *img, struct str package)
-{
-	const char *urls = getenv("DEBUGINFOD_URLS");
-	const char *server = urls && *urls ? "" : ", or set DEBUGINFOD_URLS";
-	if (package.n)
-		return arena_printf(img->arena, STR_FMT "%s", STR_ARG(package), server);
-	return arena_printf(img->arena,
-			    "build it with -g, or install its debug package (Debian: NAME-dbg or "
-			    "NAME-dbgsym, Fedora: dnf debuginfo-install NAME)%s",
-			    server);
-}
-
 /** Once for each image, whatever is missing in it. */
 static void note_remedy(struct img *img)
 {
@@ -448,16 +434,17 @@ static void note_remedy(struct img *img)
 		return;
 	s->is_noted = true;
 	struct diag_place at = {.file = img->display_path};
-	struct str package =
-	    debugpackage_install(img->arena, str_dup(img->arena, img->root), real_path(img));
 	if (found)
 		diag_note(img->diag, &at, "its debug file " STR_FMT " has only symbols",
 			  STR_ARG(separate->display_path));
-	// A file that was refused is of interest even where one can be installed.
 	for (size_t i = 0; !found && i < s->looked.n; i++)
-		if (!package.n || str_has_suffix(s->looked.v[i], STR(")")))
-			diag_note(img->diag, &at, "looked for " STR_FMT, STR_ARG(s->looked.v[i]));
-	diag_note(img->diag, &at, "%s", remedy(img, package));
+		diag_note(img->diag, &at, "looked for " STR_FMT, STR_ARG(s->looked.v[i]));
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	diag_note(
+	    img->diag, &at,
+	    "build it with -g, or install its debug package (Debian: NAME-dbg or NAME-dbgsym, "
+	    "Fedora: dnf debuginfo-install NAME)%s",
+	    urls && *urls ? "" : ", or set DEBUGINFOD_URLS");
 }
 
 bool debugfile_report_missing(struct img *img, const struct diag_place *at, const char *wanted_for)

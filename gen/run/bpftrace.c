@@ -1,16 +1,18 @@
 #include "run/bpftrace.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/ask.h"
 #include "base/file.h"
 #include "dialect/dialect.h"
 
@@ -146,7 +148,40 @@ static void remember(struct arena *a, const char *path, const char *who, struct 
 		close(dir);
 }
 
-/** What `PATH --version` prints. */
+/** The first line that `PATH --version` prints; empty: none. */
+static struct str ask(struct arena *a, const char *path)
+{
+	int out[2];
+	if (pipe2(out, O_CLOEXEC) != 0)
+		return STR("");
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	pid_t pid;
+	char *argv[] = {(char *)path, (char *)"--version", NULL};
+	int err = posix_spawn(&pid, path, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(out[1]);
+
+	char text[256];
+	size_t n = 0;
+	ssize_t got = 0;
+	while (
+	    !err && n < sizeof(text) &&
+	    ((got = read(out[0], text + n, sizeof(text) - n)) > 0 || (got < 0 && errno == EINTR)))
+		n += got > 0 ? (size_t)got : 0;
+	close(out[0]);
+	if (err)
+		return STR("");
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	struct str line = {text, n};
+	return str_copy(a, str_trim(str_slice(line, 0, str_find(line, '\n'))));
+}
+
+/** The same, or what it printed before. */
 static struct str ask_version(struct arena *a, const char *path, bool may_recall)
 {
 	const char *who = identity(a, path);
@@ -154,7 +189,7 @@ static struct str ask_version(struct arena *a, const char *path, bool may_recall
 	unsigned version;
 	if (line.n && dialect_parse(line, &version))
 		return line;
-	line = ask_program(a, (const char *const[]){path, "--version", NULL}, NULL);
+	line = ask(a, path);
 	if (who && dialect_parse(line, &version))
 		remember(a, path, who, line);
 	return line;

@@ -299,7 +299,7 @@ def examine_debuginfo(found, file):
         found.add(OK, "debuginfo", "%s has its types in .BTF" % shown)
     elif not path:
         found.add(WARNING, "debuginfo", "%s has no debug information: names of enums and layouts of structs are unknown" % shown,
-                  info["package"] or "build it with -g, or install its debug package")
+                  "build it with -g, or install its debug package")
     elif info["is_own"]:
         found.add(OK, "debuginfo", "%s has debug information" % shown)
     else:

@@ -300,16 +300,6 @@ if command -v pahole >/dev/null; then
 	start "$tmp/kept"
 	like "$(process 0.17.0 $pid)" "^  ok       $tmp/kept has its types in .BTF$" "a stripped one with .BTF"
 fi
-start "$(command -v sleep)" 1000
-exe=$(readlink -f /proc/$pid/exe)
-package=$(dpkg-query -S "$exe" "${exe#/usr}" 2>/dev/null | sed 's/:.*//')
-out=$(process 0.17.0 $pid)
-if [ "$package" ] && ! grep -q 'has its debug information in' <<<"$out"; then
-	like "$out" "^  warning  $exe $none: install the package $package-dbgsym or $package-dbg$" \
-		"a program of the distribution: the package that has its debug information"
-else
-	skip "a program of the distribution" "not Debian, or its debug information is installed"
-fi
 cat >"$tmp/none.c" <<'E2'
 #include <unistd.h>
 int main(void) { for (;;) pause(); }

@@ -70,12 +70,6 @@ for name in $scripts; do
 	is "$missing" "" "$name: its page has its options"
 	like "$page" '^  (usdt|uprobe|uretprobe|tracepoint|profile|interval):' "$name: and its probes"
 done
-page=$("$sh" -h nvmf.bt)
-like "$page" '^  @subsystem  enum spdk_nvmf_subsystem_state$' "a page has the enums"
-like "$("$sh" -h sched)" '^  struct spdk_scheduler_core_info$' "and the types"
-like "$("$sh" -h postgresql)" '^  the whole machine; the script itself filters by the process given$' "and the scope"
-is "$("$sh" -h nvmf | sed -n '/^ENUMS/,/^$/{/^  /p}' | sed -E 's/ enum .*//' | awk '{ print length($0) }' | uniq |
-	wc -l)" 1 "with the enums in columns"
 is "$("$sh" -L | cut -c 17 | uniq)" " " "-L has columns, too"
 for name in nvmf-timeout nvmf_timeout send-msg syscall_latency postgresql_waits.bt; do
 	is "$("$sh" -h $name 2>&1 | head -n 1 | sed 's/ - .*//')" \

@@ -61,13 +61,6 @@ like "$out" "<command line>:1:24: error: no debug information \(DWARF\) for stru
 	"a struct that is not known is an error at the script's line"
 like "$out" ":1:65: error: no debug information \(DWARF\) for struct missing_too: $tmp/a/prog is stripped$" "the next one, too"
 is "$(grep -c 'note: build it with -g' <<<"$out")" 1 "what helps is said once"
-if command -v dpkg >/dev/null && package=$(dpkg -S "$(readlink -f /bin/sh)" 2>/dev/null || dpkg -S "/bin/$(basename "$(readlink -f /bin/sh)")"); then
-	like "$("$btgen" types -x /bin/sh x 2>&1)" "note: install the package ${package%%:*}-dbgsym or" \
-		"the package of a file is that of dpkg -S"
-else
-	skip "the package of a file is that of dpkg -S" "no dpkg"
-fi
-
 link "$tmp/a"
 is "$(table "$tmp/a/prog")" "$right" "a debug file beside the program"
 mkdir "$tmp/a/.debug"
@@ -256,12 +249,5 @@ else
 	in_container "ln -s '$tmp/outside' usr/lib/debug"
 	like "$("$btgen" enums -p "$container" color 2>&1)" 'no debug information' \
 		"a link in the container that leads out of it is not followed"
-	info=var/lib/dpkg/info
-	in_container "mkdir -p $info && mkfifo $info/a.list && printf '/.\\n/prog.1\\n/a/prog\\n' >$info/other.list &&
-		printf '/.\\n/usr/prog\\n' >$info/the-app:amd64.list"
-	out=$("$btgen" enums -p "$container" color 2>&1)
-	like "$out" 'note: install the package the-app-dbgsym or the-app-dbg' \
-		"the package that has the file, in the container's lists, where /usr/prog is /prog"
-	is "$(wc -l <<<"$out")" 2 "and nothing else then"
 fi
 done_testing
