@@ -31,7 +31,6 @@ void progress_step(const char *what)
 	if (now < line.since + PATIENCE_MS || now < line.shown + REFRESH_MS)
 		return;
 	fprintf(stderr, "\r\033[Kbtgen: %s: %lu s", what, (now - line.since) / 1000);
-	fflush(stderr);
 	line.shown = now;
 	line.is_shown = true;
 }

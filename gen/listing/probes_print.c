@@ -24,10 +24,7 @@ void probes_add_text(struct strbuf *b, const char *before, struct str text, cons
 
 void probes_add_count(struct strbuf *b, size_t n, const char *what)
 {
-	if (n)
-		strbuf_addf(b, "%zu %s%s", n, what, n == 1 ? "" : "s");
-	else
-		strbuf_addf(b, "no %ss", what);
+	strbuf_addf(b, "%zu %s%s", n, what, n == 1 ? "" : "s");
 }
 
 void probes_add_signature(struct strbuf *b, struct arena *a, const struct sdt_probe *p,
