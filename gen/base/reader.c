@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "x86-64 and aarch64 are");
 
 void reader_init(struct reader *r, const void *p, size_t n, bool big)
 {
@@ -39,7 +39,7 @@ uint32_t reader_u32(struct reader *r)
 	if (!p)
 		return 0;
 	memcpy(&v, p, 4);
-	return r->big == host_is_big ? v : __builtin_bswap32(v);
+	return r->big ? __builtin_bswap32(v) : v;
 }
 
 uint64_t reader_u64(struct reader *r)
@@ -49,7 +49,7 @@ uint64_t reader_u64(struct reader *r)
 	if (!p)
 		return 0;
 	memcpy(&v, p, 8);
-	return r->big == host_is_big ? v : __builtin_bswap64(v);
+	return r->big ? __builtin_bswap64(v) : v;
 }
 
 struct str reader_cstr(struct reader *r)

@@ -32,7 +32,6 @@
 #define PC_OF(regs) ((regs).pc)
 #endif
 
-#ifdef BREAK_INSN
 /** AT_ENTRY of the process's auxiliary vector (getauxval(3)), 0 when it cannot be read. */
 static uint64_t read_entry(struct arena *a, pid_t pid)
 {
@@ -72,7 +71,6 @@ static bool step_back(pid_t tid, struct spawned_task *t)
 	t->entry = 0;
 	return ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &iov) == 0;
 }
-#endif
 
 static struct spawned_task *find_task(struct spawned *s, pid_t tid)
 {
@@ -156,15 +154,10 @@ static bool is_held(struct spawned *s, pid_t tid, int status)
 {
 	struct spawned_task *t = find_task(s, tid);
 	bool is_exec = status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
-#ifdef BREAK_INSN
 	uint64_t entry = is_exec ? read_entry(s->arena, tid) : 0;
 	if (is_exec)
 		return !entry || !set_break(tid, t, entry);
 	return status >> 8 == SIGTRAP && step_back(tid, t);
-#else
-	(void)t; // elsewhere it is held right after exec: probes in libraries are not mapped yet
-	return is_exec;
-#endif
 }
 
 /** All run until one is at its entry point; false when they have ended. */

@@ -89,8 +89,6 @@ void shape_make_keys(struct arena *a, struct shape *s)
 	}
 }
 
-static const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-
 /** All of @n bytes, fewer than 8: nothing beside them is read. */
 static void write_pieces(struct str address, size_t n, struct strbuf *out)
 {
@@ -99,8 +97,7 @@ static void write_pieces(struct str address, size_t n, struct strbuf *out)
 		if (!(n & size))
 			continue;
 		strbuf_addf(out, "%s((uint64)*(uint%zu *)(" STR_FMT " + %zu) << %zu)",
-			    done ? " | " : "", size * 8, STR_ARG(address), done,
-			    (is_little ? done : 8 - done - size) * 8);
+			    done ? " | " : "", size * 8, STR_ARG(address), done, done * 8);
 		done += size;
 	}
 }
@@ -111,8 +108,8 @@ void shape_write_word(struct str address, size_t n_bytes, size_t i, struct strbu
 	if (n >= 8)
 		strbuf_addf(out, "*(uint64 *)(" STR_FMT " + %zu)", STR_ARG(address), i * 8);
 	else if (n_bytes >= 8) // together with bytes that the number before has
-		strbuf_addf(out, "(*(uint64 *)(" STR_FMT " + %zu) %s %zu)", STR_ARG(address),
-			    n_bytes - 8, is_little ? ">>" : "<<", (8 - n) * 8);
+		strbuf_addf(out, "(*(uint64 *)(" STR_FMT " + %zu) >> %zu)", STR_ARG(address),
+			    n_bytes - 8, (8 - n) * 8);
 	else
 		write_pieces(address, n, out);
 }

@@ -30,10 +30,7 @@ static void show_memory(struct walk *w, struct value_data d)
 /** A number: its low bytes are those that a variable of its type has. */
 static void show_number(struct walk *w, struct ctype *t, const int64_t *number)
 {
-	bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 	struct ctype_place p = {.type = t};
-	if (!is_little && t->size < sizeof(*number))
-		p.off = sizeof(*number) - t->size;
 	w->bytes = (struct str){(const char *)number, sizeof(*number)};
 	showtype_value(w, &p);
 }

@@ -78,22 +78,18 @@ static bool is_there(const struct walk *w, uint64_t off, uint64_t n)
 
 // --- numbers
 
-/** Little-endian machines count a bitfield from the least significant bit, big-endian ones not. */
+/** A bitfield is counted from the least significant bit. */
 static unsigned __int128 read_bits(struct str bytes, uint64_t bit_off, unsigned n)
 {
 	unsigned __int128 v = 0;
-	bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-	if (is_little && bit_off % 8 == 0 && n % 8 == 0) {
+	if (bit_off % 8 == 0 && n % 8 == 0) {
 		memcpy(&v, bytes.p + bit_off / 8, n / 8);
 		return v;
 	}
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t at = bit_off + i;
 		unsigned char byte = (unsigned char)bytes.p[at / 8];
-		if (is_little)
-			v |= (unsigned __int128)(byte >> at % 8 & 1) << i;
-		else
-			v = v << 1 | (byte >> (7 - at % 8) & 1);
+		v |= (unsigned __int128)(byte >> at % 8 & 1) << i;
 	}
 	return v;
 }
