@@ -151,6 +151,29 @@ row_malloc() {
 	calls malloc
 	measure 'malloc() or free()' 5000 2 '^@calls.(malloc|free)' "$live_pid" malloc.bt
 }
+row_leaks() {
+	calls malloc
+	measure 'malloc() and free()' 5000 -1 '^@bytes.*keep' "$live_pid" leaks.bt
+}
+row_getaddrinfo() {
+	calls getaddrinfo
+	measure 'getaddrinfo(), with its line' 500 1 ' took ' "$live_pid" getaddrinfo.bt
+}
+row_connect-accept() {
+	calls connect
+	measure 'connect(), with its line' 500 1 'connects to' "$live_pid" connect-accept.bt
+}
+row_fsync() {
+	calls fsync
+	own_and_other 'fsync()' 5000 1 '^@us' fsync.bt
+}
+row_tls() {
+	gcc -O1 -pthread -o "$tmp/tls" "$top/tests/live/tls.c" -lssl -lcrypto || exit 1
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$tmp/key" -out "$tmp/cert" -days 2 -subj /CN=test 2>/dev/null
+	cat "$tmp/key" "$tmp/cert" >"$tmp/both"
+	start "$tmp/tls" "$tmp/both"
+	measure 'SSL_read() or SSL_write(), with its line' 300 4 'bytes, peer' "$live_pid" tls.bt
+}
 row_arenas() {
 	calls malloc
 	measure 'malloc() and free()' 5000 1 '^@blocks' "$live_pid" arenas.bt

@@ -106,8 +106,13 @@ for_script() {
 	local file=
 	case $1 in
 	nvme-trace | nvme-latency) echo --conf "$top/bpf/enums.conf" && return ;; # the machine
-	arenas | exceptions | files | loader | longjmp | malloc | mutex | offcpu | readv | syscalls | syscall-latency)
+	arenas | connect-accept | exceptions | files | fsync | getaddrinfo | leaks | loader | longjmp | malloc | mutex | offcpu | readv | syscalls | syscall-latency)
 		echo -p $process && return ;;
+	tls) # a program with the library
+		python3 -c 'import ssl, sys; print("ready", flush=True); sys.stdin.read()' <"$tmp/stdin" >"$tmp/with_ssl" &
+		own $!
+		wait_for grep -q ready "$tmp/with_ssl"
+		echo -p $! && return ;;
 	java) file=$(printf '%s\n' /usr/lib/jvm/*/lib/server/libjvm.so | head -n 1) ;;
 	php) file=$(command -v php) ;;
 	postgresql*) file=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | head -n 1) ;;

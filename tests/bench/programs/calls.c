@@ -3,16 +3,20 @@
 // direct: reads blocks of 4 KiB of FILE, past the page cache; dlopen: loads the mathematics library and unloads it; dlsym:
 // looks a function up; setjmp: sets a place and jumps there;
 // read, readv: from /dev/zero; open: opens and closes /dev/null; malloc: one block and its free; mutex: takes a free one
-// and gives it back; switch: two threads on one processor wake each other, N times each.
+// and gives it back; getaddrinfo: of a number; connect: to a port that is refused; fsync: of a file in memory; switch: two threads on one processor wake each other, N times each.
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -59,6 +63,20 @@ static void once(const char *kind)
 	} else if (!strcmp(kind, "setjmp")) {
 		if (!setjmp(place))
 			longjmp(place, 1);
+	} else if (!strcmp(kind, "getaddrinfo")) {
+		struct addrinfo *r, number = {.ai_flags = AI_NUMERICHOST};
+		must(!getaddrinfo("127.0.0.1", "80", &number, &r));
+		freeaddrinfo(r);
+	} else if (!strcmp(kind, "connect")) {
+		struct sockaddr_in none = {.sin_family = AF_INET,
+					   .sin_port = htons(1),
+					   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+		int s = socket(AF_INET, SOCK_STREAM, 0);
+		must(connect(s, (struct sockaddr *)&none, sizeof(none)) != 0);
+		close(s);
+	} else if (!strcmp(kind, "fsync")) {
+		file = file ? file : memfd_create("file", 0);
+		must(!fsync(file));
 	} else if (!strcmp(kind, "direct")) {
 		static char block[4096] __attribute__((aligned(4096)));
 		static unsigned long n;
