@@ -24,9 +24,9 @@ CHANGES = [(r" == ", " != "), (r" != ", " == "), (r" < ", " <= "), (r" <= ", " <
 # The tests of a folder; those of tests/cli and tests/obj that have the file's name come first.
 TESTS = {
     "base": "unit/str unit/outfile cli/misuse cli/writers cli/check", "btf": "obj/btf obj/typenote", "check": "check/wrong check/right check/scope",
-    "cmd": "cli/misuse cli/options cli/expand cli/bad_input cli/probes_page cli/scripts cli/suite", "conf": "cli/providers cli/gen_enums cli/bad_input",
+    "cmd": "cli/misuse cli/options cli/expand cli/bad_input cli/probes_page cli/scripts cli/suite cli/check", "conf": "cli/providers cli/gen_enums cli/bad_input cli/probes_page cli/python",
     "convert": "cli/convert", "ctype": "unit/types obj/types obj/layouts", "doctor": "cli/doctor cli/facts",
-    "elf": "unit/img obj/debugfile obj/probes obj/stripped obj/limits", "lang": "unit/lang unit/script lang/lang check/wrong",
+    "elf": "unit/img obj/debugfile obj/probes obj/stripped obj/limits", "lang": "unit/lang unit/script lang/lang check/wrong pp/hostile",
     "listing": "obj/probes cli/probes_page cli/vars", "lock": "cli/lock obj/diff", "process": "unit/proc", "record": "unit/decode unit/writer unit/calltree "
     "unit/mapline unit/order unit/percentile unit/aggregate unit/fieldjson unit/render cli/records", "run": "unit/relay cli/captures",
     "sema": "lang/lang check/wrong cli/templates", "source": "obj/infer obj/provider", "template": "cli/trace cli/templates cli/functions cli/optional",
