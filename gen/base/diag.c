@@ -1,7 +1,6 @@
 #include "base/diag.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"

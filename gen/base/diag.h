@@ -16,8 +16,6 @@
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/arena.h"

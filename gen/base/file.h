@@ -12,7 +12,6 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
-#include <stdint.h>
 #include <sys/stat.h>
 
 #include "base/arena.h"

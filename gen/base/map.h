@@ -11,10 +11,6 @@
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/str.h"
 
 struct map_entry {

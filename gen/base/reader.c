@@ -1,7 +1,5 @@
 #include "base/reader.h"
 
-#include <string.h>
-
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "x86-64 and aarch64 are");
 
 void reader_init(struct reader *r, const void *p, size_t n, bool big)

@@ -13,10 +13,6 @@
 #ifndef BASE_READER_H
 #define BASE_READER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/str.h"
 
 struct reader {

@@ -3,7 +3,7 @@
  *
  * A `struct str` does not own its bytes and need not end in NUL: it points into a source file, a
  * mapped ELF section or the arena, and lives as long as they do. `struct strbuf` owns heap memory
- * until strbuf_fini().
+ * until strbuf_fini(). What includes this has <string.h> and the standard's small headers, too.
  *
  *	struct str s = STR("usdt:a:b");
  *	if (str_has_prefix(s, STR("usdt:")))

@@ -3,8 +3,6 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "base/map.h"
 

@@ -2,7 +2,6 @@
 #include "check/check_priv.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /**
  * Is it a number meant as a double's value, not its bits? The bits of all doubles but the smallest are

@@ -5,8 +5,6 @@
  */
 #include "check/check_priv.h"
 
-#include <string.h>
-
 #include "bind/namedarg.h"
 #include "lang/format.h"
 #include "lang/vocabulary.h"

@@ -1,7 +1,5 @@
 #include "check/check_priv.h"
 
-#include <string.h>
-
 #include "lang/format.h"
 #include "sema/arg_fact.h"
 #include "dialect/dialect.h"

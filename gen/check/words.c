@@ -8,8 +8,6 @@
  */
 #include "check/check_priv.h"
 
-#include <string.h>
-
 #include "lang/vocabulary.h"
 #include "dialect/dialect.h"
 

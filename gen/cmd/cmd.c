@@ -1,10 +1,8 @@
 #include "cmd/cmd.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dialect/dialect.h"
 #include "process/proc.h"

@@ -18,8 +18,6 @@
 #define CMD_CMD_H
 
 #include <getopt.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/diag.h"
 #include "base/str.h"

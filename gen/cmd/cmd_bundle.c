@@ -1,5 +1,4 @@
 /** btgen bundle - the command line of scripts/python/bundle.py. */
-#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/expand.h"

@@ -1,5 +1,4 @@
 /** btgen convert - the command line of scripts/python/convert.py: a capture of bpftrace.sh -f json in another tool's format. */
-#include <string.h>
 
 #include "cmd/cmd.h"
 #include "convert/convert.h"

@@ -1,5 +1,4 @@
 /** btgen doctor - the command line of scripts/python/doctor.py. */
-#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/expand.h"

@@ -1,7 +1,5 @@
 #include "cmd/cmd_source.h"
 
-#include <string.h>
-
 int cmd_source_set_pid(void *source, const char *value)
 {
 	struct cmd_source *s = source;

@@ -1,7 +1,6 @@
 /** btgen types - definitions of named types and of all they embed, as C. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"

@@ -1,7 +1,6 @@
 #include "conf/lines.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"

@@ -1,7 +1,5 @@
 #include "conf/probesig.h"
 
-#include <string.h>
-
 #include "conf/lines.h"
 
 enum { MAX_ARGS = 12, MAX_KEY = 255 };

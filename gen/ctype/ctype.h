@@ -16,9 +16,6 @@
 #ifndef CTYPE_CTYPE_H
 #define CTYPE_CTYPE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/str.h"
 

@@ -1,7 +1,5 @@
 #include "ctype/cxxclass.h"
 
-#include <stddef.h>
-
 /** Members of libstdc++ 5 to 15; a unique_ptr's pointer is in a tuple, whose bases all call theirs _M_head_impl. */
 static const struct {
 	const char *name; // with the first argument, where only that one is meant

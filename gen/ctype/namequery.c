@@ -1,7 +1,5 @@
 #include "ctype/namequery.h"
 
-#include <string.h>
-
 unsigned namequery_tag(const struct ctype *t)
 {
 	return t->kind == CTYPE_STRUCT	? NAME_STRUCT

@@ -13,8 +13,6 @@
 #ifndef CTYPE_NAMEQUERY_H
 #define CTYPE_NAMEQUERY_H
 
-#include <stdbool.h>
-
 #include "ctype/ctype.h"
 
 /** What a name may stand for; a set of them is a mask. */

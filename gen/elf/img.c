@@ -3,8 +3,6 @@
 #include <elf.h>
 #include <gelf.h>
 #include <inttypes.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

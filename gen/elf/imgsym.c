@@ -1,7 +1,6 @@
 #include "elf/imgsym.h"
 
 #include <elf.h>
-#include <string.h>
 
 #include "base/reader.h"
 #include "elf/debugfile.h"

@@ -9,8 +9,6 @@
 #ifndef KERNEL_BREAKPOINT_H
 #define KERNEL_BREAKPOINT_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/arena.h"

@@ -12,8 +12,6 @@
 #ifndef KERNEL_COST_H
 #define KERNEL_COST_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/str.h"

@@ -1,7 +1,5 @@
 #include "lang/format.h"
 
-#include <string.h>
-
 #include "lang/vocabulary.h"
 
 struct node *format_find(const struct node *call)

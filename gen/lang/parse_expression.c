@@ -3,8 +3,6 @@
 #include "lang/parse_priv.h"
 #include "lang/vocabulary.h"
 
-#include <string.h>
-
 static const char *const assignments[] = {
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", NULL};
 

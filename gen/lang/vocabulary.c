@@ -1,7 +1,6 @@
 #include "lang/vocabulary.h"
 
 #include <limits.h>
-#include <string.h>
 #include <strings.h>
 
 static const struct provider no_provider,

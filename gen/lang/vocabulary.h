@@ -11,8 +11,6 @@
 #ifndef LANG_VOCABULARY_H
 #define LANG_VOCABULARY_H
 
-#include <stdbool.h>
-
 #include "base/str.h"
 
 /** When a clause runs. */

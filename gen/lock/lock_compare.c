@@ -1,7 +1,5 @@
 #include "lock/lock_priv.h"
 
-#include <string.h>
-
 #include "bind/namedarg.h"
 #include "conf/lines.h"
 #include "probe/funcargs.h"

@@ -1,7 +1,5 @@
 #include "record/decode.h"
 
-#include <string.h>
-
 #include "lang/vocabulary.h"
 
 /** Bytes of the longest record: a traced program that forges START must not make us wait forever. */

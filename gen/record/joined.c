@@ -1,7 +1,6 @@
 #include "record/joined.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lang/vocabulary.h"
 

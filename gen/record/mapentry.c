@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /** A key that may end at more places is not split. */
 enum { MAX_KEY_ENDS = 64 };

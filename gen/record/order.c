@@ -1,7 +1,6 @@
 #include "record/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 

@@ -26,8 +26,6 @@
 #ifndef RECORD_ORDER_H
 #define RECORD_ORDER_H
 
-#include <stdint.h>
-
 #include "base/str.h"
 
 /** How long events of one buffer may be on their way into it, and more. */

@@ -25,9 +25,6 @@
 #ifndef RECORD_SHAPE_H
 #define RECORD_SHAPE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/vec.h"
 #include "value/value.h"
 

@@ -1,7 +1,6 @@
 #include "record/stamp.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 void stamp_number(uint64_t value, unsigned digits, struct strbuf *out)

@@ -9,8 +9,6 @@
 #ifndef RECORD_STAMP_H
 #define RECORD_STAMP_H
 
-#include <stdint.h>
-
 #include "base/str.h"
 
 struct stamp {

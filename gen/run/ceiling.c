@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /** A lower cost disturbs no process, however little it ran. */
 #define LEAST_SHARE 0.01

@@ -1,7 +1,6 @@
 #include "run/keep.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/json.h"

@@ -17,9 +17,6 @@
 #ifndef RUN_KEEP_H
 #define RUN_KEEP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/str.h"
 

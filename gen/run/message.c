@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lang/vocabulary.h"

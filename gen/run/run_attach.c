@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 

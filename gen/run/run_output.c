@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <string.h>
 
 #include "dialect/dialect.h"
 #include "kernel/kernelmap.h"

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 #include "setup/upgrade.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/jobs.h"

@@ -1,7 +1,6 @@
 #include "source/call.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #include "base/diag.h"
 #include "source/defines.h"

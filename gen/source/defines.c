@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dwarf.h>
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

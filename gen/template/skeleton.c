@@ -1,7 +1,6 @@
 #include "template/skeleton_priv.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "bind/argread.h"
 #include "ctype/cxxclass.h"

@@ -1,7 +1,5 @@
 #include "text/expr.h"
 
-#include <string.h>
-
 #define MAX_DEPTH 200 // parentheses, unary operators and ?: in one another
 
 struct parser {

@@ -1,7 +1,5 @@
 #include "text/lex.h"
 
-#include <string.h>
-
 static bool is_ident_start(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';

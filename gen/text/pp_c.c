@@ -3,8 +3,6 @@
 #include "text/constant.h"
 #include "text/pp_priv.h"
 
-#include <stdarg.h>
-
 #define MAX_SCAN_DEPTH 64
 
 void pp_c_line(struct pp *pp, const struct token *at, const char *fmt, ...)

@@ -13,10 +13,6 @@
 #ifndef TEXT_SRC_H
 #define TEXT_SRC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/str.h"

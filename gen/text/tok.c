@@ -2,7 +2,6 @@
 #include "text/lex.h"
 
 #include <ctype.h>
-#include <string.h>
 
 bool tok_is(const struct token *t, const char *z)
 {

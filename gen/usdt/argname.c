@@ -1,7 +1,6 @@
 #include "usdt/argname.h"
 
 #include <ctype.h>
-#include <string.h>
 
 static bool is_word_start(char c)
 {

@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "elf/note.h"
 

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <elf.h>
 #include <inttypes.h>
-#include <string.h>
 
 // --- the operand after "SIZE@": AT&T syntax of x86, and aarch64 syntax
 //

@@ -1,7 +1,5 @@
 #include "value/show_priv.h"
 
-#include <string.h>
-
 #include "base/arena.h"
 #include "elf/demangle.h"
 

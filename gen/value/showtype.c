@@ -4,7 +4,6 @@
 #include <float.h>
 #include <stdlib.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "ctype/cxxclass.h"
