@@ -118,7 +118,7 @@ static void take(struct sink *s, struct str records, size_t at, uint64_t n_lines
 		for (size_t i = 0; i < records.n; i += PIECE) {
 			double from = cpu_seconds();
 			writer_set_clock(s->writer, (int64_t)(from * 1e9));
-			writer_take(s->writer, str_slice(records, i, PIECE), &s->out);
+			writer_add(s->writer, str_slice(records, i, PIECE), &s->out);
 			s->seconds += cpu_seconds() - from;
 			s->n += flush(&s->out);
 		}
