@@ -760,23 +760,21 @@ static bool bind_as_written(struct attaching *w)
 
 // --- source lines
 
-static bool check_line(struct attaching *w, struct str file, unsigned line,
-		       const struct codeplace_lines *s)
+bool codeattach_check_line(struct diag *d, const struct diag_place *at, struct str file,
+			   unsigned line, const struct codeplace_lines *s)
 {
-	const struct bind *b = w->b;
-	if (codeplace_is_ambiguous(b->diag, &w->place, file, s))
+	if (codeplace_is_ambiguous(d, at, file, s))
 		return false;
 	if (!s->list.n && s->next)
-		return diag_error(b->diag, &w->place,
+		return diag_error(d, at,
 				  STR_FMT ":%u has no code: the next line that has some is %u",
 				  STR_ARG(file), line, s->next);
 	if (!s->list.n)
-		return diag_error(b->diag, &w->place,
-				  STR_FMT ":%u has no code, and no line after it has any",
+		return diag_error(d, at, STR_FMT ":%u has no code, and no line after it has any",
 				  STR_ARG(file), line);
 	return s->list.n <= MANY ||
-	       report_many(w, str_printf(b->arena, STR_FMT ":%u", STR_ARG(file), line), s->list.n,
-			   MANY);
+	       diag_error(d, at, STR_FMT ":%u is at %zu places: at most %d can be traced at once",
+			  STR_ARG(file), line, s->list.n, MANY);
 }
 
 static bool bind_line(struct attaching *w, struct str file, unsigned line)
@@ -794,7 +792,7 @@ static bool bind_line(struct attaching *w, struct str file, unsigned line)
 		return diag_note(b->diag, NULL,
 				 "source lines are known only for code compiled with -g");
 	}
-	if (!check_line(w, file, line, &s))
+	if (!codeattach_check_line(b->diag, &w->place, file, line, &s))
 		return false;
 	for (size_t i = 0; i < s.list.n; i++)
 		vec_push(b->arena, &w->places.list,

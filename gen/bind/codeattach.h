@@ -18,6 +18,9 @@ bool codeattach_bind(struct bind *b, struct script_attach *at, struct attach_cla
 bool codeattach_finds(const struct bind *b, const struct script_attach *at);
 /** Can the symbol table answer? Not for addresses and names of C++. */
 bool codeattach_is_symbol(struct str name);
+/** May a clause be at @line of @file, whose places are @s? False after an error. */
+bool codeattach_check_line(struct diag *d, const struct diag_place *at, struct str file,
+			   unsigned line, const struct codeplace_lines *s);
 /** `a(), b() and 2 others`, in @a. */
 const char *codeattach_callers(struct arena *a, const struct dwinlined *d);
 

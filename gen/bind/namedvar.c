@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 
 #include "bind/argread.h"
 #include "bind/namedarg.h"
@@ -510,7 +511,7 @@ static void take_member(const struct bind *b, struct code_site *s, struct found 
 	f->why_not = why_not_at(b->arena, s, &s->loc, &f->var);
 }
 
-static struct namedvar make(const struct bind *b, const struct code_site *s, struct ctype *t,
+static struct namedvar make(struct arena *a, const struct code_site *s, struct ctype *t,
 			    const struct argloc_var *v, bool is_memory)
 {
 	uint64_t size = 0;
@@ -520,7 +521,7 @@ static struct namedvar make(const struct bind *b, const struct code_site *s, str
 	    .name = v->name,
 	    .type = t,
 	    .is_memory = is_memory,
-	    .text = argread_location(b->arena, s->src->img, s->site.pc, &v->at, (unsigned)size)};
+	    .text = argread_location(a, s->src->img, s->site.pc, &v->at, (unsigned)size)};
 }
 
 static bool report_differing(const struct bind *b, const struct token *use,
@@ -554,7 +555,7 @@ static bool resolve(const struct bind *b, struct attach_clause *c, struct code_s
 		const char *why = f.why_not ? f.why_not : why_not_type(t, &f.var.at, &is_memory);
 		if (why)
 			return report_unreadable(b, use, &spots[i], &f, why);
-		struct namedvar now = make(b, &spots[i], t, &f.var, is_memory);
+		struct namedvar now = make(b->arena, &spots[i], t, &f.var, is_memory);
 		if (i > 0 && !argtype_is_same(b->arena, now.type, first->type))
 			return report_differing(b, use, spots, i, "has different types");
 		if (i > 0 && what != one)
@@ -625,6 +626,63 @@ bool namedvar_resolve(const struct bind *b, struct attach_clause *c)
 {
 	bool good = resolve_all(b, c, c->clause->named_vars.v, c->clause->named_vars.n, false);
 	return resolve_all(b, c, c->unpassed.v, c->unpassed.n, true) && good;
+}
+
+/** Is @name readable at all @n places, as one variable of one type? */
+static bool is_readable(struct arena *a, struct code_site *spots, size_t n, struct str name,
+			struct namedvar *ret)
+{
+	struct str *texts = arena_array(a, struct str, n);
+	uint64_t *pcs = arena_array(a, uint64_t, n);
+	bool are_same = true;
+	for (size_t i = 0; i < n; i++) {
+		struct found f = {0};
+		bool is_memory;
+		if (!find_local(&spots[i], name, &f) || f.why_not ||
+		    function_of(&spots[i], &f.var) + 1 != spots[i].site.end ||
+		    why_not_at(a, &spots[i], &spots[i].loc, &f.var))
+			return false;
+		struct ctype *t = ctype_as_pointer(a, f.var.type);
+		if (why_not_type(t, &f.var.at, &is_memory) ||
+		    (i > 0 && !argtype_is_same(a, t, ret->type)))
+			return false;
+		struct namedvar now = make(a, &spots[i], t, &f.var, is_memory);
+		texts[i] = now.text;
+		pcs[i] = spots[i].site.pc;
+		*ret = i > 0 ? *ret : now;
+		are_same &= str_eq(texts[i], texts[0]);
+	}
+	return are_same || argread_choose(a, spots[0].src->img->machine, texts, pcs, n).n;
+}
+
+static int by_declaration(const void *a, const void *b)
+{
+	const struct argloc_var *x = a, *y = b;
+	bool is_param = is_parameter(x), other = is_parameter(y);
+	return is_param != other ? other - is_param : x->line < y->line ? -1 : x->line > y->line;
+}
+
+bool namedvar_list(struct arena *a, const struct context_place *places, size_t n,
+		   struct namedvars *ret)
+{
+	struct code_site *spots = arena_array(a, struct code_site, n);
+	struct map seen = {0};
+	*ret = (struct namedvars){0};
+	for (size_t i = 0; i < n; i++)
+		if (!look_around(a, &places[i], false, &spots[i]))
+			return false;
+	VEC(struct argloc_var) all = {0};
+	for (size_t i = 0; n && i < spots[0].loc.vars.n; i++)
+		vec_push(a, &all, spots[0].loc.vars.v[i]);
+	if (all.n)
+		qsort(all.v, all.n, sizeof(*all.v), by_declaration);
+	vec_each(const struct argloc_var, v, &all) {
+		struct namedvar one;
+		if (str_is_ident(v->name) && map_add(a, &seen, v->name) &&
+		    is_readable(a, spots, n, v->name, &one))
+			vec_push(a, &ret->list, one);
+	}
+	return n > 0;
 }
 
 bool namedvar_is_passed(struct arena *a, struct dwsrc *src, uint64_t addr, struct str name)

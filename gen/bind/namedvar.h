@@ -29,6 +29,16 @@ struct namedvar {
 
 /** Checks the uses in clause @c, which is bound; false after an error. */
 bool namedvar_resolve(const struct bind *b, struct attach_clause *c);
+struct namedvars {
+	VEC(struct namedvar) list;
+};
+
+/**
+ * What a clause at all @n places, of one image, can read by `vars.NAME`: parameters and locals of the function that is meant,
+ * in the order of their declarations. False: nothing is known of one of the places.
+ */
+bool namedvar_list(struct arena *a, const struct context_place *places, size_t n,
+		   struct namedvars *ret);
 /** Does `args.NAME` read parameter @name of the function at link-time address @addr where no argN does? */
 bool namedvar_is_passed(struct arena *a, struct dwsrc *src, uint64_t addr, struct str name);
 /**

@@ -10,6 +10,15 @@ static const struct {
      "_M_dataplus._M_p", "_M_string_length"},
     {"std::basic_string_view<char,", CXXCLASS_TEXT, "_M_str", "_M_len"},
     {"std::vector<", CXXCLASS_VECTOR, "_M_impl._M_start", "_M_impl._M_finish"},
+    {"std::map<", CXXCLASS_COUNTED, "_M_t._M_impl._M_node_count", NULL},
+    {"std::multimap<", CXXCLASS_COUNTED, "_M_t._M_impl._M_node_count", NULL},
+    {"std::set<", CXXCLASS_COUNTED, "_M_t._M_impl._M_node_count", NULL},
+    {"std::multiset<", CXXCLASS_COUNTED, "_M_t._M_impl._M_node_count", NULL},
+    {"std::unordered_map<", CXXCLASS_COUNTED, "_M_h._M_element_count", NULL},
+    {"std::unordered_multimap<", CXXCLASS_COUNTED, "_M_h._M_element_count", NULL},
+    {"std::unordered_multiset<", CXXCLASS_COUNTED, "_M_h._M_element_count", NULL},
+    {"std::unordered_set<", CXXCLASS_COUNTED, "_M_h._M_element_count", NULL},
+    {"std::__cxx11::list<", CXXCLASS_COUNTED, "_M_impl._M_node._M_size", NULL},
     {"std::unique_ptr<", CXXCLASS_POINTER, NULL, NULL},
     {"std::shared_ptr<", CXXCLASS_POINTER, "_M_ptr", NULL},
     {"std::optional<", CXXCLASS_OPTIONAL, "_M_payload._M_payload._M_value",
@@ -78,7 +87,10 @@ static bool is_pointer(const struct ctype_place *p, struct ctype **ret_to)
 static bool check(struct cxxclass *c)
 {
 	struct ctype *to, *other, *second = ctype_strip(c->second.type);
+	struct ctype *first = ctype_strip(c->first.type);
 	switch (c->kind) {
+	case CXXCLASS_COUNTED:
+		return first && first->kind == CTYPE_INT && first->size == sizeof(uint64_t);
 	case CXXCLASS_TEXT:
 		return is_pointer(&c->first, &to) && to && to->is_char && second &&
 		       second->kind == CTYPE_INT && second->size == sizeof(uint64_t);

@@ -18,13 +18,15 @@ enum cxxclass_kind {
 	CXXCLASS_TEXT, /**< std::string, std::string_view: a pointer, and a number of characters */
 	CXXCLASS_VECTOR,  /**< std::vector: pointers to its first element and after its last */
 	CXXCLASS_POINTER, /**< std::unique_ptr, std::shared_ptr: a pointer */
+	CXXCLASS_COUNTED, /**< std::map, std::set, std::list: the number of elements */
 	CXXCLASS_OPTIONAL, /**< std::optional: a value, and a bool, which says whether there is one */
 };
 
 struct cxxclass {
 	enum cxxclass_kind kind;
-	struct ctype_place first, second; /**< members of the kind, in order; POINTER has one */
-	uint64_t element;		  /**< VECTOR: bytes of one, not 0 */
+	struct ctype_place first,
+	    second;	  /**< members of the kind, in order; POINTER and COUNTED have one */
+	uint64_t element; /**< VECTOR: bytes of one, not 0 */
 };
 
 /** May @t, without typedefs and qualifiers, be such a class, by its name? Nothing is loaded for the answer. */

@@ -11,12 +11,12 @@ bool lines_print_parse(struct str text, struct source_lines *ret)
 	return codeplace_parse_lines(text, &ret->file, &ret->first, &ret->last);
 }
 
-/** `FILE:14  only() in work()`; @verbose: `FILE:14  0x11a4  only() in work()`. */
+/** `uprobe:FILE:14  only() in work()`; @verbose: `uprobe:FILE:14  0x11a4  only() in work()`. */
 static struct str row(struct arena *a, struct binary *bin, const struct source_lines *lines,
 		      const struct codeplace_line *at, bool verbose)
 {
 	struct str where = codeplace_where(a, bin, at->addr, false);
-	struct str text = str_printf(a, STR_FMT ":%u", STR_ARG(lines->file), at->line);
+	struct str text = str_printf(a, "uprobe:" STR_FMT ":%u", STR_ARG(lines->file), at->line);
 	if (verbose)
 		text = str_printf(a, STR_FMT "  0x%" PRIx64, STR_ARG(text), at->addr);
 	return str_printable(a, str_printf(a, STR_FMT "  " STR_FMT, STR_ARG(text), STR_ARG(where)));

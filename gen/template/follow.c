@@ -13,16 +13,16 @@ struct follower {
 	size_t from;			   // of what is found, see struct skeleton_field
 };
 
-/** The struct that a pointer of type @t leads to, with its size; NULL when that is none, or not known. */
-static struct ctype *struct_behind(struct ctype *t, uint64_t *size)
+/** The struct that a pointer of type @t leads to, with its size; NULL when that is none, or not known. @or_array: or the array. */
+static struct ctype *struct_behind(struct ctype *t, bool or_array, uint64_t *size)
 {
 	t = ctype_strip(t);
 	if (!t || (t->kind != CTYPE_POINTER && t->kind != CTYPE_REFERENCE))
 		return NULL;
 	struct ctype *to = ctype_strip(t->of);
-	return to && ctype_is_aggregate(to) && ctype_complete(to) && ctype_size(to, size) && *size
-		   ? to
-		   : NULL;
+	bool has_parts = to && ((ctype_is_aggregate(to) && ctype_complete(to)) ||
+				(or_array && to->kind == CTYPE_ARRAY));
+	return has_parts && ctype_size(to, size) && *size ? to : NULL;
 }
 
 /** @f is a struct of @size bytes from now on, of which as many as fit will travel. */
@@ -59,7 +59,7 @@ static void find_pointers(struct follower *w, struct ctype *in, uint64_t at, str
 			if (is_named)
 				name = word_join(w->sk->arena, name, ".", word_own(""));
 			find_pointers(w, t, at + m->off, name, is_plain, depth + 1);
-		} else if (is_named && (to = struct_behind(m->type, &size)) != NULL) {
+		} else if (is_named && (to = struct_behind(m->type, false, &size)) != NULL) {
 			struct skeleton_field f = {.shape = {.name = name.s},
 						   .name = name,
 						   .from = w->from,
@@ -149,11 +149,13 @@ static void follow_arguments(struct follower *w, const struct skeleton_probe *p,
 		uint64_t size;
 		// Others need not be loaded if they are not shown.
 		struct ctype *pointer = ctype_as_pointer(w->sk->arena, f.arg->type);
-		bool is_wanted = levels || cxxclass_is_named(ctype_pointee(pointer));
-		struct ctype *to = is_wanted ? struct_behind(f.arg->type, &size) : NULL;
+		bool is_wanted = levels || f.is_memory || cxxclass_is_named(ctype_pointee(pointer));
+		struct ctype *to =
+		    is_wanted ? struct_behind(f.arg->type, f.is_memory, &size) : NULL;
 		if (f.spread && ctype_size(f.arg->type, &size))
 			become_class(&f, ctype_strip(f.arg->type), size);
-		if (value_is_address(&f.shape.value) && to && !become_class(&f, to, size) && levels)
+		if (value_is_address(&f.shape.value) && to && !become_class(&f, to, size) &&
+		    (levels || f.is_memory))
 			become_struct(&f, to, size);
 		vec_push(w->sk->arena, &w->fields, f);
 	}

@@ -328,16 +328,28 @@ void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct c
 		code_f(out, "(%sint64)(%sint%u)arg%u", t->is_signed ? "" : "u",
 		       t->is_signed ? "" : "u", (unsigned)t->size * 8, f->index);
 	} else {
+		code_z(out, f->is_memory && !by_name ? "&" : "");
 		code_word(out, f->value);
 	}
 }
 
+/** As a template prints a struct or an array that is a variable. */
+enum memory_how { MEMORY_NONE, MEMORY_STRUCT, MEMORY_TEXT, MEMORY_ADDRESS };
+static enum memory_how memory_how(const struct skeleton_field *f)
+{
+	struct ctype *t = f->is_memory ? ctype_pointee(ctype_strip(f->arg->type)) : NULL;
+	struct ctype *of = t && t->kind == CTYPE_ARRAY ? ctype_strip(t->of) : NULL;
+	if (!f->is_memory)
+		return MEMORY_NONE;
+	return !of ? MEMORY_STRUCT : of->is_char ? MEMORY_TEXT : MEMORY_ADDRESS;
+}
+
 void skeleton_write_shown(const struct skeleton_field *f, struct code *out)
 {
-	bool is_text = f->shape.value.how == VALUE_STRING;
+	bool is_text = f->shape.value.how == VALUE_STRING || memory_how(f) == MEMORY_TEXT;
 	bool is_call = is_text || value_is_code(&f->shape.value);
 	code_z(out, is_text ? "str(" : is_call ? "usym(" : "");
-	skeleton_write_value(f, true, out);
+	skeleton_write_value(f, memory_how(f) != MEMORY_ADDRESS, out);
 	code_z(out, is_call ? ")" : "");
 }
 
@@ -350,7 +362,10 @@ static bool is_in_template(const struct skeleton_field *f)
 static const char *conversion(const struct skeleton_field *f)
 {
 	const struct value *v = &f->shape.value;
-	if (v->how == VALUE_STRING)
+	enum memory_how memory = memory_how(f);
+	if (memory == MEMORY_STRUCT)
+		return "%s";
+	if (v->how == VALUE_STRING || memory == MEMORY_TEXT)
 		return "\\\"%s\\\"";
 	if (v->names || value_is_code(v) || (value_has_parts(v) && f->by_name))
 		return "%s";
@@ -509,7 +524,7 @@ static void write_addresses(const struct skeleton_probe *p, struct code *out)
 		else
 			code_z(out, "(uint64)");
 		if (!f->from)
-			code_word(out, f->value);
+			skeleton_write_value(f, false, out);
 		code_z(out, "; ");
 	}
 }

@@ -30,6 +30,7 @@ struct skeleton_field {
 	struct safe_word enum_name; /**< of an enum, without the keyword */
 	size_t from;	 /**< of what has parts, by follow_pointers(): 0: argN leads to it; else */
 	uint64_t offset; /**< the pointer here in what field `from` - 1 leads to */
+	bool is_memory;	 /**< a variable's struct or array, of which arg has the address */
 };
 
 struct skeleton_probe {
@@ -94,7 +95,7 @@ struct skeleton {
 
 /**
  * Adds the probes that match any of @patterns, each NAME or PROVIDER:NAME with * and ?, or functions:
- * uprobe:NAME, uretprobe:FILE:NAME. Probes that this bpftrace cannot attach to are left out and counted,
+ * uprobe:NAME, uretprobe:FILE:NAME, or a source line with the variables there: uprobe:FILE.c:62. Probes that this bpftrace cannot attach to are left out and counted,
  * @files->skipped; a pattern that matches nothing is an error. False without an error: no probe is left,
  * which is reported after the skipped ones.
  */

@@ -572,9 +572,102 @@ static void read_pattern(struct finder *f, struct str pattern)
 	f->name = name.n || !has_source ? name : STR("*");
 }
 
+// --- a source line ---
+
+static void add_variable(struct skeleton *sk, struct skeleton_probe *p, const struct namedvar *v)
+{
+	struct probearg arg = {.name = v->name, .type = v->type};
+	struct safe_word name = word_ident(sk->arena, v->name, "var", p->n_fields);
+	if (v->is_memory)
+		arg.type = ctype_new_pointer(sk->arena, v->type, sizeof(uint64_t));
+	struct skeleton_field *f =
+	    push_field(sk, p, &arg, word_join(sk->arena, word_own(""), "vars.", name), true);
+	f->index = UINT_MAX;
+	f->name = name;
+	f->is_memory = v->is_memory;
+}
+
+/** PATH:FILE, PATH@FILE, __EXE__:FILE, FILE: of a source file */
+static struct str take_path(struct str *file)
+{
+	size_t at = file->n;
+	while (at && !str_has(STR(":@"), (char[]){file->p[at - 1], 0}))
+		at--;
+	struct str path = at ? str_slice(*file, 0, at - 1) : STR("");
+	*file = str_from_offset(*file, at);
+	return path;
+}
+
+static void push_line(struct skeleton *sk, struct targetfile *tf, struct safe_word file,
+		      unsigned line, const struct codeplace_lines *s, bool needs_path)
+{
+	struct skeleton_probe p = {
+	    .file = tf,
+	    .kind = "uprobe",
+	    .what = word_join(sk->arena, file, ":", word_ident(sk->arena, STR(""), "", line)),
+	    .addr = s->list.v[0].addr,
+	    .needs_path = needs_path};
+	struct context_place *places = arena_array(sk->arena, struct context_place, s->list.n);
+	struct namedvars vars;
+	p.label = p.declaration = str_printf(sk->arena, "uprobe:" STR_FMT, STR_ARG(p.what.s));
+	if (!map_add(sk->arena, &sk->known, p.label))
+		return;
+	for (size_t i = 0; i < s->list.n; i++)
+		places[i] = (struct context_place){.src = tf->bin.src,
+						   .addr = s->list.v[i].addr,
+						   .asked = {DWASKED_LINE, str_base(file.s), line}};
+	namedvar_list(sk->arena, places, s->list.n, &vars);
+	p.fields = arena_array(sk->arena, struct skeleton_field, vars.list.n + 1);
+	vec_each(const struct namedvar, v, &vars.list)
+		add_variable(sk, &p, v);
+	skeleton_add(sk, &p);
+}
+
+/** False, without an error, where @pattern is no uprobe:FILE:LINE. */
+static bool add_line(struct skeleton *sk, struct str pattern, bool *good)
+{
+	struct finder f = {.sk = sk, .is_return = str_has_prefix(pattern, STR("uretprobe:"))};
+	struct codeplace_lines s = {0};
+	struct str file, rest = str_from_offset(pattern, str_find(pattern, ':') + 1);
+	unsigned line;
+	if (sk->calls || sk->is_list || !codeplace_parse_lines(rest, &file, &line, NULL))
+		return false;
+	f.file = take_path(&file);
+	struct targetfile *tf = NULL;
+	for (size_t i = 0; i < sk->files->list.n && !s.file.n; i++) {
+		tf = &sk->files->list.v[i];
+		if (is_meant(&f, tf) && targetfile_open(sk->files, tf))
+			codeplace_find_lines(tf->bin.src, file, line, line, &s);
+	}
+	struct safe_word word;
+	*good = false;
+	if (f.is_return) {
+		diag_error(sk->diag, NULL, "a source line has no return");
+	} else if (!dialect_attaches_inside(sk->version)) {
+		diag_error(sk->diag, NULL,
+			   "bpftrace " DIALECT_FMT " attaches only to function entries: " STR_FMT
+			   " is inside a function",
+			   DIALECT_ARG(sk->version), STR_ARG(rest));
+	} else if (!s.file.n) {
+		sk->files->n_missing++;
+		diag_error(sk->diag, NULL, "no file has debug information (-g) of " STR_FMT,
+			   STR_ARG(file));
+	} else if (!word_take(file, ALPHABET_PATH, &word)) {
+		diag_error(sk->diag, NULL, "bpftrace does not accept the path " STR_FMT,
+			   STR_ARG(file));
+	} else if (codeattach_check_line(sk->diag, NULL, file, line, &s)) {
+		*good = true;
+		push_line(sk, tf, word, line, &s, f.file.n && tf != &sk->files->list.v[0]);
+	}
+	return true;
+}
+
 bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 {
 	struct finder f = {.sk = sk};
+	bool good;
+	if (add_line(sk, pattern, &good))
+		return good;
 	read_pattern(&f, pattern);
 	if (!find_all(&f)) {
 		struct str line = str_is_digits(f.name) ? pattern : STR("");

@@ -453,7 +453,13 @@ static bool show_cxx_class(struct walk *w, const struct ctype_place *p, struct c
 	if (!cxxclass_read(t, &c))
 		return false;
 	struct ctype_place first = place_in(p, &c.first);
+	uint64_t n;
 	switch (c.kind) {
+	case CXXCLASS_COUNTED:
+		if (!read_word(w, p, &c.first, &n))
+			return false;
+		show_size(w, n);
+		return true;
 	case CXXCLASS_TEXT:
 		return show_cxx_text(w, p, &c);
 	case CXXCLASS_VECTOR:
@@ -521,10 +527,24 @@ static bool find_member(const struct walk *w, const struct ctype_place *p,
 
 static bool show_members(struct walk *w, const struct ctype_place *p, const struct ctype *t);
 
+/** A base that has nothing but such bases: an allocator, a function to compare with. */
+static bool is_empty(struct ctype *t, unsigned depth)
+{
+	t = ctype_strip(t);
+	if (depth > MAX_DEPTH || !t || !ctype_is_aggregate(t) || !ctype_complete(t))
+		return false;
+	for (size_t i = 0; i < t->n_members; i++)
+		if (!t->members[i].is_base || !is_empty(t->members[i].type, depth + 1))
+			return false;
+	return true;
+}
+
 /** False: some of what belongs to the struct around it is not there. */
 static bool show_member(struct walk *w, const struct ctype_member *m, const struct ctype_place *at)
 {
 	struct ctype *t = ctype_strip(m->type);
+	if (m->is_base && is_empty(t, 0))
+		return true;
 	if (m->is_base && t) {
 		struct strbuf name = {0};
 		struct arena arena = {0};

@@ -66,11 +66,14 @@ is "$(sed -n 's/.*  \(desk::.*\);$/\1/p' "$tmp/trace")" "$(said | sed '/[a-z]([a
 # Classes of the library: by reference, behind a pointer that is passed for what has a destructor, in registers, and in structs.
 cat >"$tmp/values.cc" <<'END'
 #include <cstdio>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 #ifdef __clang__
 #define NOIPA __attribute__((noinline, optnone))
@@ -108,6 +111,10 @@ NOIPA void sizes(const vector<long> &a, vector<order> &b, const vector<char> *c)
 {
 	printf("a={size = %zu, ...} b={size = %zu, ...} c={size = %zu, ...}\n", a.size(), b.size(), c->size());
 }
+NOIPA void counts(const std::map<string, int> &a, std::multiset<long> &b, const std::unordered_map<int, string> *c, const std::list<short> &d)
+{
+	printf("a={size = %zu, ...} b={size = %zu, ...} c={size = %zu, ...} d={size = %zu, ...}\n", a.size(), b.size(), c->size(), d.size());
+}
 NOIPA void optionals(optional<int> a, const optional<int> &b, int n, const optional<string> &c)
 {
 	printf("a=%s b=%s n=%d c=%s\n", number(a), number(b), n, c ? quoted(*c) : "nullopt");
@@ -141,6 +148,9 @@ int main()
 	vector<order> orders(2);
 	vector<char> bytes(77);
 	sizes({1, 2, 3}, orders, &bytes);
+	std::multiset<long> numbers{5, 5, 6};
+	std::unordered_map<int, string> names{{1, "a"}, {2, "b"}};
+	counts({{"a", 1}}, numbers, &names, {1, 2, 3, 4});
 	optionals(42, -43, 9, "text");
 	optionals(std::nullopt, std::nullopt, 10, std::nullopt);
 	nul(string("a\0b", 3), string("012345678901234567890\0x", 23));
@@ -155,7 +165,7 @@ for build in 'g++ -O0' 'g++ -O2' 'clang++ -O0' 'clang++ -O2'; do
 	command -v "$compiler" >/dev/null || continue
 	$compiler $level -g -std=c++17 -o "$tmp/app" "$tmp/values.cc" || exit 1
 	functions=()
-	for f in by_ref by_pointer by_value view view_ref pointers sizes optionals nul; do functions+=(-t "uprobe:$f"); done
+	for f in by_ref by_pointer by_value view view_ref pointers sizes counts optionals nul; do functions+=(-t "uprobe:$f"); done
 	names "${functions[@]}"
 	# clang may not say where a class that is passed behind a pointer is before the prologue has ended.
 	sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace" | sed 's/^a=? n=? v=?$/a unknown/' >"$tmp/got"
@@ -165,7 +175,7 @@ for build in 'g++ -O0' 'g++ -O2' 'clang++ -O0' 'clang++ -O2'; do
 	names -t uprobe:deep --deep 1
 	is "$(sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace")" "$(grep '^o=' "$tmp/answers")" "$build --deep: members of such classes"
 	names -t uprobe:other -t uprobe:late
-	like "$(tr '\n' ' ' <"$tmp/trace")" ' uprobe:late a=1 b=2 c=3 d=4 e=5 f=\? .* uprobe:other a=0x[0-9a-f]+ b=0x[0-9a-f]+ c=0x[0-9a-f]+ d=(\?|3) $' \
+	like "$(tr '\n' ' ' <"$tmp/trace")" ' uprobe:late a=1 b=2 c=3 d=4 e=5 f=\? .* uprobe:other a=0x[0-9a-f]+ b=\{size = 1, ...\} c=0x[0-9a-f]+ d=(\?|3) $' \
 		"$build: of other classes, and of one that no two registers are left for, nothing is said"
 done
 names --calls by_ref --args --force

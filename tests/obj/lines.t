@@ -67,7 +67,7 @@ for name, line, at in table:
         begins[line].setdefault(at, (name, line) != before)
     before = (name, line)
 run = subprocess.run([btgen, "probes", "-x", app, wanted + ":1-999"], capture_output=True, text=True)
-listed = {int(re.match(r"[^:]*:(\d+)", x)[1]) for x in run.stdout.splitlines()}
+listed = {int(re.match(r"uprobe:[^:]*:(\d+)", x)[1]) for x in run.stdout.splitlines()}
 if listed != set(begins):
     print("listed", sorted(listed), "readelf has", sorted(begins))
 for line, at in begins.items():
@@ -82,7 +82,7 @@ for how in "gcc -O0" "gcc -O2" "gcc -O3 -gdwarf-4" "gcc -O2 -gsplit-dwarf" "gcc 
 	# shellcheck disable=SC2086
 	(cd "$tmp" && $how -g -o app one.c two.c) || { ok "$how compiles" false; continue; }
 	for file in one.c two.c; do
-		is "$(python3 "$tmp/check.py" "$btgen" "$tmp/app" $file)" "" "$how: the lines of $file"
+		is "$(python3 "$tmp/check.py" "$btgen" "$tmp/app" $file 2>&1)" "" "$how: the lines of $file"
 	done
 done
 (cd "$tmp" && gcc -O0 -g -o app one.c two.c) || exit 1
@@ -96,10 +96,10 @@ like "$(said art.h:1)" 'error: no source file art.h in ' "a name is whole"
 like "$(said one.c:7)" 'error: one.c:7 has no code: the next line that has some is ' "a line without code"
 is "$("$btgen" probes -x "$tmp/app" one.c:7 2>&1)" "btgen: error: one.c:7 has no code
 btgen: note: the next line that has some is 11" "-l says so, too"
-is "$("$btgen" probes -x "$tmp/app" b/part.h:2-4 none.c:1 2>&1 | sort)" "b/part.h:2  other()
-b/part.h:3  other()
-b/part.h:4  other()
-btgen: error: no file has debug information (-g) of none.c" "-l lists lines with their functions"
+is "$("$btgen" probes -x "$tmp/app" b/part.h:2-4 none.c:1 2>&1 | sort)" "btgen: error: no file has debug information (-g) of none.c
+uprobe:b/part.h:2  other()
+uprobe:b/part.h:3  other()
+uprobe:b/part.h:4  other()" "-l lists lines with their functions"
 strip -g "$tmp/app"
 like "$(said one.c:12)" 'error: no source file one.c in ' "without debug information there are no lines"
 done_testing
