@@ -24,18 +24,6 @@ static int parse_format(void *ctx, const char *value)
 	return -1;
 }
 
-static int parse_duration(void *ctx, const char *value)
-{
-	struct run_options *o = ctx;
-	char *end = (char *)value;
-	double seconds = value[strspn(value, "0123456789.")] ? 0 : strtod(value, &end);
-	if (*end || seconds < 0.001 || seconds > 1e9)
-		return cmd_usage_error("-T: '%s' is not a number of seconds, such as 10 or 0.5",
-				       value);
-	o->run.duration = (unsigned long)(seconds * 1000);
-	return -1;
-}
-
 static int parse_max_cost(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
@@ -63,6 +51,27 @@ static double parse_number(const char **text, const char *letters, const double 
 	return is_number ? value * factors[unit - letters] : 0;
 }
 
+/** 10, 0.5, 500ms, 90s, 10m, 2h or 1d: moves *@text after it; milliseconds. 0: it is none. */
+static double parse_ms(const char **text)
+{
+	static const double units[] = {1e3, 1e3, 60e3, 3600e3, 86400e3};
+	double ms = parse_number(text, " smhd", units);
+	bool is_ms = ms > 0 && (*text)[-1] == 'm' && **text == 's';
+	*text += is_ms;
+	return is_ms ? ms / 60e3 : ms;
+}
+
+static int parse_duration(void *ctx, const char *value)
+{
+	struct run_options *o = ctx;
+	const char *rest = value;
+	double ms = parse_ms(&rest);
+	if (*rest || ms < 1 || ms > 1e12)
+		return cmd_usage_error("-T: '%s' is not a time, such as 10, 0.5s or 10m", value);
+	o->run.duration = (unsigned long)ms;
+	return -1;
+}
+
 static int parse_max_rate(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
@@ -78,9 +87,9 @@ static int parse_max_rate(void *ctx, const char *value)
 static int parse_keep(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
-	static const double seconds[] = {1, 60, 3600}, bytes[] = {1 << 10, 1 << 20, 1 << 30};
+	static const double bytes[] = {1 << 10, 1 << 20, 1 << 30};
 	const char *rest = value;
-	double ms = 1000 * parse_number(&rest, "smh", seconds), size = KEEP_SIZE;
+	double ms = parse_ms(&rest), size = KEEP_SIZE;
 	if (*rest == ',') {
 		rest++;
 		size = parse_number(&rest, "KMG", bytes);
@@ -267,7 +276,8 @@ static const struct cmd_option list[] = {
      "report only errors, lost events and skipped probes"},
     EXPAND_VERBOSE_ROW("report the files chosen and the commands run"),
     {.help = "START AND END"},
-    {'T', "duration", "SECONDS", CMD_CALL(parse_duration), "stop after SECONDS, as ^C does"},
+    {'T', "duration", "TIME", CMD_CALL(parse_duration),
+     "stop after TIME (10, 500ms, 10m, 2h), as ^C does"},
     {'N', "events", "N", CMD_CALL(parse_events), "stop after N lines of events"},
     {0, "strict", NULL, CMD_FLAG(struct run_options, run.loss_fails),
      "exit with 3 if events were lost, a map was full or probes were skipped"},

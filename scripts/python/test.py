@@ -135,9 +135,10 @@ def take_line(path, cases, text, line):
     elif word == "TRACE":
         case.patterns += value.split()
     elif word == "TIMEOUT":
-        if not re.match("[1-9][0-9]*$", value) or int(value) > 86400:
-            raise ValueError("TIMEOUT: '%s' is not a number of seconds" % value)
-        case.timeout = int(value)
+        found = re.fullmatch("([1-9][0-9]{0,4})([smh]?)", value)
+        if not found:
+            raise ValueError("TIMEOUT: '%s' is not a time, such as 10 or 2m" % value)
+        case.timeout = int(found[1]) * {"m": 60, "h": 3600}.get(found[2], 1)
     elif word in EXPECTS:
         take_expect(path, case, word, value, line)
     elif getattr(case, ONCE[word]):

@@ -71,6 +71,14 @@ says 2 "btgen run: --latency needs two probes: START DONE" run --latency hit $pi
 says 2 "btgen run: --count is given twice: name all keys in one, as in --count=comm,pid" run -t hit --count=a --count=b $pid
 says 2 "btgen run: --deep and --stack exclude --count" run -t hit --count=a --stack $pid
 says 2 "btgen run: -D: '-t' is not NAME or NAME=VALUE" run -D -t hit $pid
+for t in 1x 10sm 1.2.3 m 0s; do
+	says 2 "btgen run: -T: '$t' is not a time, such as 10, 0.5s or 10m" run -T "$t" -t hit $pid
+done
+for option in -T --keep; do
+	for t in 10 0.5 500ms 90s 10m 2h 1d; do
+		ok "$option $t" "$btgen" run -n "$option" "$t" -x app a.bt
+	done
+done
 says 2 "btgen check: unknown option '--hlep', did you mean '--help'?" check --hlep
 says 1 "<command line>:1:1: error: expected '{' after the attach point" run -n -x app -e 'usdt:__EXE__:app:hit printf("x"); }'
 says 1 "<command line>:1:1: error: unknown probe type app" run -n -x app -e 'app:hit { }'

@@ -25,7 +25,7 @@ wrong 'NAME a\nPROCESS b\nTRACE x\nEXPECT y\n' 'x.cases:1: error: PROCESS needs 
 wrong 'NAME a\nRUN b\nRUN c\n' 'x.cases:3: error: given twice in one case' "RUN twice"
 wrong 'NAME a\nRUN b\nEXPECT_REGEX (\n' 'x.cases:3: error: EXPECT_REGEX: Unmatched ( or \(' "a regular expression"
 wrong 'NAME a\nEXPECT_LEAST x y\n' 'x.cases:2: error: EXPECT_LEAST takes a number and a text' "no number"
-wrong 'NAME a\nTIMEOUT 0\n' "x.cases:2: error: TIMEOUT: '0' is not a number of seconds" "no time"
+wrong 'NAME a\nTIMEOUT 0\n' "x.cases:2: error: TIMEOUT: '0' is not a time, such as 10 or 2m" "no time"
 wrong 'NAME a\nREQUIRES b\nREQUIRES c\n' 'x.cases:3: error: given twice in one case' "REQUIRES twice"
 wrong 'NAME\n' 'x.cases:1: error: NAME needs a value' "no name"
 like "$("$btgen" test /nowhere 2>&1)" '/nowhere: error: no such file' "no file"

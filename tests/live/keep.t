@@ -261,7 +261,7 @@ is "$live_rc $(tail -n +4 "$tmp/trace")" "0 ==> SIGUSR1 <==
 step 0" "and the next one is kept; SIGUSR1 between the two does nothing"
 live_quit
 
-for wrong in 0s 60 60s,1 60s,64X 1d '60s,' s 60s,1M,2 1.2.3s; do
+for wrong in 0s 60x 60s,1 60s,64X '60s,' s 60s,1M,2 1.2.3s; do
 	said=$("$live_sh" --keep "$wrong" -e 'BEGIN { }' 2>&1)
 	is "$?" 2 "--keep $wrong is refused"
 	like "$said" ": --keep: '$wrong' is not a time and a size" "with what it should be"
