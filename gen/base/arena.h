@@ -12,8 +12,7 @@
  *	char *s = arena_printf(&a, "%d", 42);
  *	arena_fini(&a);
  */
-#ifndef BASE_ARENA_H
-#define BASE_ARENA_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ void *base_zalloc(size_t size);
 /** As realloc(). */
 void *base_realloc(void *p, size_t size);
 #define base_new(T) ((T *)base_zalloc(sizeof(T)))
-
-#endif

@@ -1,6 +1,5 @@
 /** clock - what time it is, for how long something takes and when it is over. */
-#ifndef BASE_CLOCK_H
-#define BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -27,5 +26,3 @@ int64_t clock_of_probes(void);
  * another process may run for 20 ms between the two.
  */
 int64_t clock_offset_of_probes(void);
-
-#endif

@@ -13,8 +13,7 @@
  * A finding is a message with a name (check/names.c), which the user can switch off, make an error,
  * or go on in spite of: `... error: there is no arg3  [argument]`.
  */
-#ifndef BASE_DIAG_H
-#define BASE_DIAG_H
+#pragma once
 
 #include <stdio.h>
 
@@ -108,5 +107,3 @@ bool diag_report(struct diag *d, enum diag_level level, const char *name,
 #define diag_note(d, at, ...) diag_report(d, DIAG_NOTE, NULL, at, __VA_ARGS__)
 /** A finding: @level is the default, which the user can change. False when it is an error. */
 #define diag_finding(d, name, level, at, ...) diag_report(d, level, name, at, __VA_ARGS__)
-
-#endif

@@ -9,8 +9,7 @@
  *	int fd = file_open("/proc/42/root", "/usr/lib/x.so", &size, &why);
  *	if (fd < 0) diag_error(d, NULL, "%s: %s", path, why);
  */
-#ifndef BASE_FILE_H
-#define BASE_FILE_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -53,5 +52,3 @@ enum { FILE_PATH_OF = 32 };
 void file_path_of(int fd, char ret[FILE_PATH_OF]);
 /** Closes all of this process but @kept, which it sorts: inherited pipes would never end for who waits. */
 void file_close_all_but(int *kept, size_t n);
-
-#endif

@@ -5,8 +5,7 @@
  * a signal comes to the parent, from a terminal or elsewhere, and is passed on once. When the parent is
  * killed they get SIGTERM.
  */
-#ifndef BASE_JOBS_H
-#define BASE_JOBS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ void jobs_end(struct jobs *jobs, size_t i);
  * all are ready ends the others. -1, with errno, when they cannot be started.
  */
 int jobs_run(const struct jobs_work *w);
-
-#endif

@@ -13,8 +13,7 @@
  *	json_close(&j, ']');
  *	json_close(&j, '}');		// {"name": "a\"b", "args": [42]}
  */
-#ifndef BASE_JSON_H
-#define BASE_JSON_H
+#pragma once
 
 #include "base/str.h"
 
@@ -74,5 +73,3 @@ void json_printf(struct json *j, const char *key, const char *fmt, ...)
 void json_open_line(struct json *j, const char *indent);
 /** Ends an array whose elements each began a line, and the text. */
 void json_close_lines(struct json *j);
-
-#endif

@@ -8,8 +8,7 @@
  *	map_put(&arena, &m, STR("a"), ptr);
  *	void *p = map_get(&m, STR("a"));	// NULL when absent
  */
-#ifndef BASE_MAP_H
-#define BASE_MAP_H
+#pragma once
 
 #include "base/str.h"
 
@@ -51,5 +50,3 @@ bool map_add_u64(struct arena *a, struct map *m, uint64_t key);
 
 /** Walks the entries in order of insertion: for (struct map_entry *e = NULL; (e = map_next(m, e));) */
 struct map_entry *map_next(const struct map *m, struct map_entry *e);
-
-#endif

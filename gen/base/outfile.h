@@ -18,8 +18,7 @@
  *	outfile_open(&arena, &diag, "-o", path, &o);	// nothing is changed
  *	outfile_empty(&arena, &diag, &o);		// o.fd is for the data
  */
-#ifndef BASE_OUTFILE_H
-#define BASE_OUTFILE_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -60,5 +59,3 @@ void outfile_notify(struct diag *d, const char *option, const char *path, struct
 
 /** Two names of one regular file. */
 bool outfile_is_same(const char *path, const char *other);
-
-#endif

@@ -10,8 +10,7 @@
  *	}
  *	progress_clear();
  */
-#ifndef BASE_PROGRESS_H
-#define BASE_PROGRESS_H
+#pragma once
 
 /** @what, a literal, goes on. Costs some 30 ns. */
 void progress_step(const char *what);
@@ -19,5 +18,3 @@ void progress_step(const char *what);
 void progress_clear(void);
 /** From now on there is none: -q. */
 void progress_off(void);
-
-#endif

@@ -10,8 +10,7 @@
  *	uint32_t namesz = reader_u32(&r);
  *	if (r.err) ...
  */
-#ifndef BASE_READER_H
-#define BASE_READER_H
+#pragma once
 
 #include "base/str.h"
 
@@ -35,5 +34,3 @@ void reader_skip(struct reader *r, uint64_t n);
 void reader_align(struct reader *r, size_t to);
 size_t reader_offset(const struct reader *r);
 bool reader_at_end(const struct reader *r);
-
-#endif

@@ -9,8 +9,7 @@
  *	if (str_has_prefix(s, STR("usdt:")))
  *		printf(STR_FMT "\n", STR_ARG(str_from_offset(s, 5)));
  */
-#ifndef BASE_STR_H
-#define BASE_STR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -180,5 +179,3 @@ struct str str_hex(struct arena *a, struct str bytes);
 
 /** The @n of @v, with @between between two of them, in @a. */
 struct str str_join(struct arena *a, const struct str *v, size_t n, const char *between);
-
-#endif

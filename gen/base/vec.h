@@ -8,8 +8,7 @@
  *	vec_each(const struct probe, p, &probes)
  *		use(p);
  */
-#ifndef BASE_VEC_H
-#define BASE_VEC_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -72,5 +71,3 @@
 
 /** Such as the values of an option that can be repeated. */
 typedef VEC(const char *) word_list;
-
-#endif

@@ -4,8 +4,7 @@
  * libbpf reads the file; names are looked up in one pass over its types and turned into the same
  * ctype as DWARF's. BTF has no scopes and no declarations of structs other than forward ones.
  */
-#ifndef BTF_KBTF_H
-#define BTF_KBTF_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/vec.h"
@@ -52,5 +51,3 @@ const kbtf_types *kbtf_typedefs(struct kbtf *k, struct str name);
 bool kbtf_has_tag(struct kbtf *k, struct str tag);
 /** The kernel has an enumerator of this name. */
 bool kbtf_has_enumerator(struct kbtf *k, struct str name);
-
-#endif

@@ -11,8 +11,7 @@
  *		...
  *	typenote_free(note);
  */
-#ifndef BTF_TYPENOTE_H
-#define BTF_TYPENOTE_H
+#pragma once
 
 #include "ctype/source.h"
 #include "elf/img.h"
@@ -36,5 +35,3 @@ bool typenote_find(const struct typenote *note, uint64_t pc, struct str provider
 		   struct typenote_arg **ret, size_t *n);
 /** Its types by name; owned by @note. */
 struct type_source *typenote_source(struct typenote *note);
-
-#endif

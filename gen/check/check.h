@@ -9,8 +9,7 @@
  * nor where every bpftrace refuses the script at the right place: an unknown name or variable, a value of
  * the wrong kind for a function, map or operator (tests/live/refused.t).
  */
-#ifndef CHECK_CHECK_H
-#define CHECK_CHECK_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -68,5 +67,3 @@ extern const size_t n_check_names;
 const struct check_name *check_name_find(struct str name);
 /** The name that is most like @wanted, or NULL. */
 const char *check_name_near(struct str wanted);
-
-#endif

@@ -2,8 +2,7 @@
  * check_priv - the groups of checks, one file each, that check.c calls for each node of each clause, and what they ask of an
  * expression: each looks at one node of the tree with it, and none knows of another.
  */
-#ifndef CHECK_CHECK_PRIV_H
-#define CHECK_CHECK_PRIV_H
+#pragma once
 
 #include "check/check.h"
 #include "sema/exprtype.h"
@@ -83,5 +82,3 @@ void check_use(struct checker *k);
 void check_signs(struct checker *k);
 void check_keys(struct checker *k);
 void check_clauses(struct checker *k);
-
-#endif

@@ -11,8 +11,7 @@
  *	if (builds_expand(&b)) ...b.list.v[0].x...
  *	builds_close(&b);
  */
-#ifndef CMD_BUILDS_H
-#define CMD_BUILDS_H
+#pragma once
 
 #include "cmd/expand.h"
 #include "cmd/run_options.h"
@@ -72,5 +71,3 @@ struct probes_request {
 };
 /** The exit status. */
 int probes_list(struct arena *a, struct diag *d, const struct probes_request *request);
-
-#endif

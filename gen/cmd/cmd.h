@@ -14,8 +14,7 @@
  * Exit status of every command: 0 done, 1 the input is wrong (reported on stderr), 2 the command
  * line is wrong.
  */
-#ifndef CMD_CMD_H
-#define CMD_CMD_H
+#pragma once
 
 #include <getopt.h>
 
@@ -98,5 +97,3 @@ int cmd_usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool cmd_parse_pid(const char *text, int *ret);
 /** The @value of --for; -1, or the exit status of a bad one, which is reported. */
 int cmd_parse_version(const char *value, unsigned *ret);
-
-#endif

@@ -11,8 +11,7 @@
  *		status = cmd_source_open(&mine.source) ? run(&mine) : CMD_INPUT;
  *	cmd_source_close(&mine.source);
  */
-#ifndef CMD_CMD_SOURCE_H
-#define CMD_CMD_SOURCE_H
+#pragma once
 
 #include "base/vec.h"
 #include "cmd/cmd.h"
@@ -55,5 +54,3 @@ int cmd_source_read(struct cmd_source *s, const struct cmd_options *o, const cha
 /** Opens everything that was asked for, for s->lookup; false after an error. */
 bool cmd_source_open(struct cmd_source *s);
 void cmd_source_close(struct cmd_source *s);
-
-#endif

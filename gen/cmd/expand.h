@@ -5,8 +5,7 @@
  * Reads the templates, looks the target up, preprocesses, binds names to the target's files and
  * writes the program. Errors are reported; a program after an error is never returned.
  */
-#ifndef CMD_EXPAND_H
-#define CMD_EXPAND_H
+#pragma once
 
 #include "bind/bind.h"
 #include "cmd/cmd.h"
@@ -170,5 +169,3 @@ void expand_close(struct expansion *x);
 const char *expand_script_dir(struct arena *a);
 /** The list of documented probes there (probes.conf); NULL when there is none, or, with an error, it is wrong. */
 struct probesigs *expand_signatures(struct arena *a, struct diag *d);
-
-#endif

@@ -1,8 +1,7 @@
 /**
  * run_once - one run of bpftrace under btgen: what it is given of the options and the program made, and who reads what it prints.
  */
-#ifndef CMD_RUN_ONCE_H
-#define CMD_RUN_ONCE_H
+#pragma once
 
 #include "cmd/expand.h"
 #include "cmd/run_options.h"
@@ -30,5 +29,3 @@ struct series {
 int run_once(struct arena *a, struct diag *d, struct run_options *o, const struct bpftrace *bt,
 	     struct expansion *x, struct spawned *child, const struct output_share *share,
 	     struct series *series);
-
-#endif

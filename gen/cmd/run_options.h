@@ -1,6 +1,5 @@
 /** run_options - the command line of `btgen run`, read and checked for what does not go together. */
-#ifndef CMD_RUN_OPTIONS_H
-#define CMD_RUN_OPTIONS_H
+#pragma once
 
 #include "cmd/expand.h"
 #include "doctor/privilege.h"
@@ -33,5 +32,3 @@ int run_options_read(int argc, char **argv, struct run_options *o);
 /** The program, for the process that is held or, if there is none, those that were given; as expand_run(). */
 bool run_options_expand(struct arena *a, struct diag *d, struct run_options *o,
 			struct expansion *x);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * MAP may carry bpftrace's @. TYPE is a tag, a typedef or a C++ name with its scopes.
  */
-#ifndef CONF_ENUMCONF_H
-#define CONF_ENUMCONF_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/vec.h"
@@ -32,5 +31,3 @@ bool enumconf_load(struct arena *a, struct diag *d, const char *path, struct enu
 const struct enumconf_entry *enumconf_find(const struct enumconf *c, struct str map);
 /** One table given as NAME, NAME:MAP or NAME:MAP:PREFIX (:: in a C++ name does not separate). */
 bool enumconf_add_option(struct arena *a, struct diag *d, struct str option, struct enumconf *ret);
-
-#endif

@@ -9,8 +9,7 @@
  *	while (good && lines_next(&l))
  *		good = parse(l.text, &l.at);
  */
-#ifndef CONF_LINES_H
-#define CONF_LINES_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/str.h"
@@ -29,5 +28,3 @@ bool lines_open(struct arena *a, struct diag *d, const char *path, const char *w
 		struct lines *ret);
 /** The next line; false at the end. */
 bool lines_next(struct lines *l);
-
-#endif

@@ -19,8 +19,7 @@
  * A line is parsed when its probe is looked up, and its errors are reported then: a list has hundreds, and
  * a program has a few of them. For the use of a list see argsig.h.
  */
-#ifndef CONF_PROBESIG_H
-#define CONF_PROBESIG_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/map.h"
@@ -57,5 +56,3 @@ const struct probesig *probesig_find(struct probesigs *s, struct str provider, s
 struct ctype *probesig_type(struct probesigs *s, struct str text);
 /** The enum whose enumerators are listed, or NULL. */
 struct ctype *probesig_find_enum(const struct probesigs *s, struct str name);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * With a file the capture is FILE.json beside it, else a file without a name.
  */
-#ifndef CONVERT_CONVERT_H
-#define CONVERT_CONVERT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -48,5 +47,3 @@ int convert_end(struct arena *a, struct diag *d, struct convert *c, int status, 
 #define CONVERT_VALUES "perfetto|otlp|folded"
 #define CONVERT_NAMES "perfetto, otlp or folded"
 #define CONVERT_OF_EVENTS "perfetto and -f otlp"
-
-#endif

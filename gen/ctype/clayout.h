@@ -6,8 +6,7 @@
  * type that is only declared, a base's member hidden by one of the derived class. Each such case is
  * a remark.
  */
-#ifndef CTYPE_CLAYOUT_H
-#define CTYPE_CLAYOUT_H
+#pragma once
 
 #include "base/vec.h"
 #include "ctype/ctype.h"
@@ -34,5 +33,3 @@ struct clayout {
 /** False when the type cannot be written: *@why is the reason. */
 bool clayout_of(struct arena *a, struct ctype *t, bool for_bpftrace, struct clayout *ret,
 		const char **why);
-
-#endif

@@ -13,8 +13,7 @@
  *	if (closure_add(&c, type, name, &tag))	// "struct <tag>" can be used
  *		cprint_definitions(&b, &c, false);
  */
-#ifndef CTYPE_CLOSURE_H
-#define CTYPE_CLOSURE_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/map.h"
@@ -70,5 +69,3 @@ bool closure_add(struct closure *c, struct ctype *t, struct str name, struct str
 bool closure_reserve(struct closure *c, struct str tag);
 /** The definition of @t if the closure has it or is about to, else NULL. */
 struct cdef *closure_get(const struct closure *c, const struct ctype *t);
-
-#endif

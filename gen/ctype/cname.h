@@ -6,8 +6,7 @@
  * underscore at the end. Most names come back as they are. The script that uses a respelled name must be
  * rewritten with the same function.
  */
-#ifndef CTYPE_CNAME_H
-#define CTYPE_CNAME_H
+#pragma once
 
 #include "base/str.h"
 #include "ctype/ctype.h"
@@ -16,5 +15,3 @@
 struct str cname_ident(struct arena *a, struct str name, bool for_bpftrace);
 /** How each member of @t is spelled: cname_ident(), and different from all others. An array of t->n_members. */
 struct str *cname_members(struct arena *a, const struct ctype *t, bool for_bpftrace);
-
-#endif

@@ -16,8 +16,7 @@
  * What no bpftrace accepts (typedefs, forward declarations, attributes, comments inside of a
  * struct) is not used. Big-endian bitfields are not supported.
  */
-#ifndef CTYPE_CPRINT_H
-#define CTYPE_CPRINT_H
+#pragma once
 
 #include "code/code.h"
 #include "ctype/closure.h"
@@ -32,5 +31,3 @@ bool cprint_definitions(struct code *b, struct closure *c, bool asserts);
  * defined. NULL when C has no word for it.
  */
 const char *cprint_type_name(struct closure *c, struct ctype *t);
-
-#endif

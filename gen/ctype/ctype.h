@@ -13,8 +13,7 @@
  * start, counted from the least significant bit on little-endian machines and from the most
  * significant on big-endian ones.
  */
-#ifndef CTYPE_CTYPE_H
-#define CTYPE_CTYPE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -156,5 +155,3 @@ bool ctype_has_code(struct ctype *t);
 bool ctype_has_floats(struct ctype *t);
 /** Is a char array the end of it, or of a struct in it? */
 bool ctype_ends_in_text(struct ctype *t);
-
-#endif

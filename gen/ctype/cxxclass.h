@@ -9,8 +9,7 @@
  *	if (cxxclass_read(t, &c) && c.kind == CXXCLASS_TEXT)
  *		the text is what the pointer at c.first leads to, and its length is at c.second
  */
-#ifndef CTYPE_CXXCLASS_H
-#define CTYPE_CXXCLASS_H
+#pragma once
 
 #include "ctype/ctype.h"
 
@@ -33,5 +32,3 @@ struct cxxclass {
 bool cxxclass_is_named(const struct ctype *t);
 /** False: @t, without typedefs and qualifiers, is no such class, or its members are not the expected ones. */
 bool cxxclass_read(struct ctype *t, struct cxxclass *ret);
-
-#endif

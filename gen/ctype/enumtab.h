@@ -14,8 +14,7 @@
  * 64 bits is printed twice, sign-extended and zero-extended: bpftrace reads arguments the one way
  * and members the other.
  */
-#ifndef CTYPE_ENUMTAB_H
-#define CTYPE_ENUMTAB_H
+#pragma once
 
 #include "base/map.h"
 #include "code/code.h"
@@ -56,5 +55,3 @@ const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value);
 /** Writes `@MAP[KEY] = "TEXT";` with @indent before and @end after each. */
 void enumtab_print(struct code *b, struct str map, const struct enumtab *t, const char *indent,
 		   const char *end);
-
-#endif

@@ -11,8 +11,7 @@
  *	if (!lookup_type(&lk, name, NAME_TYPES, &t))
  *		return lookup_report_unknown(&lk, NULL, "type", name, NAME_TYPES);
  */
-#ifndef CTYPE_LOOKUP_H
-#define CTYPE_LOOKUP_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/vec.h"
@@ -48,5 +47,3 @@ bool lookup_walk(struct lookup *lk, unsigned kinds, type_source_name_fn *fn, voi
  */
 bool lookup_report_unknown(struct lookup *lk, const struct diag_place *at, const char *what,
 			   struct str name, unsigned kinds);
-
-#endif

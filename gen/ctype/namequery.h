@@ -10,8 +10,7 @@
  *	if (namequery_parse(STR("enum ns::E"), NAME_TYPES, &q))
  *		// q.kinds is NAME_ENUM, q.parts "ns" and "E"
  */
-#ifndef CTYPE_NAMEQUERY_H
-#define CTYPE_NAMEQUERY_H
+#pragma once
 
 #include "ctype/ctype.h"
 
@@ -43,5 +42,3 @@ bool namequery_parse(struct str text, unsigned kinds, struct namequery *ret);
 /** @name inside @scopes, outermost first and an unnamed one empty, is what @q asks for; kinds are not looked at. */
 bool namequery_fits(const struct namequery *q, struct str name, const struct str *scopes,
 		    unsigned n_scopes);
-
-#endif

@@ -10,8 +10,7 @@
  *		...
  *	};
  */
-#ifndef CTYPE_SOURCE_H
-#define CTYPE_SOURCE_H
+#pragma once
 
 #include "base/diag.h"
 #include "ctype/ctype.h"
@@ -53,5 +52,3 @@ struct type_source {
 	struct str file; /**< for messages; empty when it is more than one */
 	bool is_rest;	 /**< what strip left: those asked before it say why a name is unknown */
 };
-
-#endif

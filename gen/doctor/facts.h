@@ -4,8 +4,7 @@
  * Facts only: scripts/python/doctor.py makes findings of them. Reads /proc below a directory that the caller names, so that
  * tests can bring their own.
  */
-#ifndef DOCTOR_FACTS_H
-#define DOCTOR_FACTS_H
+#pragma once
 
 #include "base/json.h"
 #include "doctor/privilege.h"
@@ -19,5 +18,3 @@ unsigned facts_add_machine(struct arena *a, struct json *j, const char *procfs, 
 /** Adds the member "process". @version: of the bpftrace that would attach; 0: there is none. */
 void facts_add_process(struct arena *a, struct json *j, const char *procfs, int pid,
 		       unsigned version);
-
-#endif

@@ -10,8 +10,7 @@
  *	privilege_read(&arena, PROCFS, "/usr/bin/bpftrace", &p);
  *	uint64_t missing = privilege_missing(&p, 27);	// of CAP_BPF, CAP_PERFMON, ...
  */
-#ifndef DOCTOR_PRIVILEGE_H
-#define DOCTOR_PRIVILEGE_H
+#pragma once
 
 #include "base/str.h"
 #include "bind/bind.h"
@@ -67,5 +66,3 @@ bool allowed_to_attach(struct diag *d, const struct privilege *p, const struct b
 		       bool has_pid);
 /** Notes what may have kept bpftrace from attaching, in words that are not its own. */
 void allowed_note(struct diag *d, const struct privilege *p, const struct bind *b);
-
-#endif

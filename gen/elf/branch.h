@@ -3,8 +3,7 @@
  *
  *	branch_leads_to(img, thunk.addr, thunk.size, function.addr)
  */
-#ifndef ELF_BRANCH_H
-#define ELF_BRANCH_H
+#pragma once
 
 #include "elf/img.h"
 
@@ -14,5 +13,3 @@
  * are not told apart: the chance that others lead to the target is 2^-32 for each.
  */
 bool branch_leads_to(struct img *img, uint64_t addr, uint64_t size, uint64_t target);
-
-#endif

@@ -19,8 +19,7 @@
  * libdw maps files: when one shrinks meanwhile, the process ends with a message and status 1
  * instead of SIGBUS.
  */
-#ifndef ELF_DEBUGFILE_H
-#define ELF_DEBUGFILE_H
+#pragma once
 
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -60,5 +59,3 @@ bool img_debuginfo(struct img *img, struct debuginfo **ret);
 bool debuginfo_open_module(struct img *img, struct debuginfo **ret);
 /** How many symbols libdwfl has, .gnu_debugdata's too, which it unpacks as far as 256 MiB of memory go. */
 int debuginfo_count_symbols(struct debuginfo *di);
-
-#endif

@@ -4,8 +4,7 @@
  * A server that accepts and never answers holds the client for 90 s for each file (DEBUGINFOD_TIMEOUT). After 2 s a line
  * names it, and one that gave nothing for so long is not asked again.
  */
-#ifndef ELF_DEBUGINFOD_H
-#define ELF_DEBUGINFOD_H
+#pragma once
 
 #include <elfutils/libdwfl.h>
 
@@ -19,5 +18,3 @@ bool debuginfod_is_silent(void);
 void debuginfod_limit(unsigned long ms);
 /** How long was waited since this was asked before, in ms. */
 unsigned long debuginfod_waited(void);
-
-#endif

@@ -4,8 +4,7 @@
  *	demangle_symbol(a, STR("_ZN4acme6server6handleEi"))		acme::server::handle(int)
  *	demangle_fits(a, STR("acme::server::handle"), that)		true
  */
-#ifndef ELF_DEMANGLE_H
-#define ELF_DEMANGLE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -45,5 +44,3 @@ bool demangle_may_fit(struct str wanted, struct str symbol);
  * without; template arguments and unnamed namespaces need not be written.
  */
 bool demangle_fits(struct arena *a, struct str wanted, struct str name);
-
-#endif

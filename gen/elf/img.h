@@ -22,8 +22,7 @@
  *	if (img_open(&arena, &diag, "/bin/ls", STR("/bin/ls"), &img) &&
  *	    img_find_section(img, ".note.stapsdt", &s)) use(s.data);
  */
-#ifndef ELF_IMG_H
-#define ELF_IMG_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -148,5 +147,3 @@ bool img_find_data(struct img *img, uint64_t addr, uint64_t *off);
 uint64_t img_read_word(struct reader *r, const struct img *img);
 /** For diag: "path:.section+0x1c4". */
 struct diag_place img_place(struct img *img, struct str section, uint64_t off);
-
-#endif

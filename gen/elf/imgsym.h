@@ -1,6 +1,5 @@
 /** imgsym - the symbols of an image, wherever they are: in it, in its debug file, or packed (.gnu_debugdata). */
-#ifndef ELF_IMGSYM_H
-#define ELF_IMGSYM_H
+#pragma once
 
 #include "elf/img.h"
 
@@ -45,5 +44,3 @@ bool img_has_symbol(struct img *img, struct str name, bool undefined);
 
 /** Does a symbol cover @addr, in a function or variable? @own: a symbol of @img itself. */
 bool img_covers(struct img *img, uint64_t addr, bool own);
-
-#endif

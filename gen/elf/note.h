@@ -15,8 +15,7 @@
  * libelf's gelf_getnote() does the same for bytes that libelf has read, but it cannot tell a
  * malformed note from the end.
  */
-#ifndef ELF_NOTE_H
-#define ELF_NOTE_H
+#pragma once
 
 #include "base/reader.h"
 
@@ -31,5 +30,3 @@ struct note {
 
 /** False at the end, or, with r->err set, if a note runs past it: the one at ret->off. */
 bool note_next(struct reader *r, struct note *ret);
-
-#endif

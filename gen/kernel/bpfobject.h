@@ -1,6 +1,5 @@
 /** bpfobject - the BPF objects, maps and programs, whose descriptors another process has. */
-#ifndef KERNEL_BPFOBJECT_H
-#define KERNEL_BPFOBJECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -15,5 +14,3 @@ typedef bool bpfobject_fn(void *ctx, int fd);
  * come twice. Returns the last error: 0, or why one could not be opened.
  */
 int bpfobject_walk(pid_t pid, enum bpfobject kind, bpfobject_fn *fn, void *ctx);
-
-#endif

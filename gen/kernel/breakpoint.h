@@ -6,8 +6,7 @@
  * runs out of line, followed by a second exception: 10 us in a virtual machine. A USDT probe is a nop; a
  * function begins with anything.
  */
-#ifndef KERNEL_BREAKPOINT_H
-#define KERNEL_BREAKPOINT_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -26,5 +25,3 @@ typedef VEC(struct breakpoint) breakpoints;
 
 /** Adds those of the process @pid, as far as the kernel and the files let us see them. */
 void breakpoint_read(struct arena *a, pid_t pid, breakpoints *ret);
-
-#endif

@@ -5,8 +5,7 @@
  * out. Since Linux 6.11, the kernel for x86-64 reads the return address first where the probed
  * instruction is `push %rbp` or, in a kernel that is built with IBT, `endbr64`.
  */
-#ifndef KERNEL_CALLCHAIN_H
-#define KERNEL_CALLCHAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@
  * instructions, a uprobe on a function of our own tells, once. False: it does not, or it cannot be found out.
  */
 bool callchain_misses_caller(const void *code, size_t n);
-
-#endif

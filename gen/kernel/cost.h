@@ -9,8 +9,7 @@
  *
  * A share is of one processor: 1.0 is all of it; there may be more.
  */
-#ifndef KERNEL_COST_H
-#define KERNEL_COST_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -83,5 +82,3 @@ void cost_write_text(const struct cost *c, bool all, struct strbuf *ret);
 /** {"cost": ...}, docs/records.md. */
 void cost_write_json(const struct cost *c, struct strbuf *ret);
 void cost_end(struct cost *c);
-
-#endif

@@ -4,8 +4,7 @@
  * close(). So btgen copies bpftrace's attachments when the trace is to end; a process of its own, btgen-detach in the
  * process list, keeps the copies until bpftrace has ended, and detaches them with its own end.
  */
-#ifndef KERNEL_HOLD_H
-#define KERNEL_HOLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -16,5 +15,3 @@
  * and are detached by bpftrace as ever.
  */
 bool hold_attachments(pid_t pid);
-
-#endif

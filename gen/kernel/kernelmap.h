@@ -10,8 +10,7 @@
  *
  * A map lives as long as we hold it open: bpftrace may be gone when it is read.
  */
-#ifndef KERNEL_KERNELMAP_H
-#define KERNEL_KERNELMAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ bool kernelmap_set(int map, uint64_t value);
 bool kernelmap_set_unless(int map, uint64_t kept, uint64_t value);
 /** How many keys it has. */
 uint64_t kernelmap_count_keys(int map);
-
-#endif

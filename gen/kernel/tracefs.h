@@ -1,8 +1,7 @@
 /**
  * tracefs - the kernel's tracepoints, as files: whether it is mounted, and what is in it.
  */
-#ifndef KERNEL_TRACEFS_H
-#define KERNEL_TRACEFS_H
+#pragma once
 
 #include "base/diag.h"
 
@@ -13,5 +12,3 @@ bool tracefs_is_mounted(void);
  * not loaded, or an event of it that is spelled alike.
  */
 void tracefs_note_missing(struct diag *d, struct str name);
-
-#endif

@@ -5,8 +5,7 @@
  * attach point, a marker's value, removed optional parts. Nothing changes the tree after that; emit/ writes
  * the program.
  */
-#ifndef LANG_CHANGE_H
-#define LANG_CHANGE_H
+#pragma once
 
 #include "base/arena.h"
 #include "lang/tree.h"
@@ -25,5 +24,3 @@ struct token **change_copy(struct arena *a, struct token **end, const struct tok
 			   const struct token *last);
 /** @program begins with @first, which was put before its first token. */
 void change_first(struct node *program, struct token *first);
-
-#endif

@@ -7,8 +7,7 @@
  *	for (const struct node *arg = format->next; arg && format_next(text, &c); arg = arg->next)
  *		if (c.letter == 's') ...
  */
-#ifndef LANG_FORMAT_H
-#define LANG_FORMAT_H
+#pragma once
 
 #include "lang/tree.h"
 
@@ -22,5 +21,3 @@ struct conversion {
 
 /** The next conversion of @format; false after the last one. */
 bool format_next(struct str format, struct conversion *c);
-
-#endif

@@ -12,8 +12,7 @@
  *	if (!program)
  *		return false;
  */
-#ifndef LANG_PARSE_H
-#define LANG_PARSE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -26,5 +25,3 @@ struct node *parse_program(struct arena *a, struct diag *d, struct token *tokens
  * does not have, such as a = b or f({1}).
  */
 struct node *parse_c_expression(struct arena *a, struct str text);
-
-#endif

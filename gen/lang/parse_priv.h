@@ -1,6 +1,5 @@
 /** What the parts of the parser share: parse.c, parse_statement.c and parse_expression.c. */
-#ifndef LANG_PARSE_PRIV_H
-#define LANG_PARSE_PRIV_H
+#pragma once
 
 #include "lang/parse.h"
 
@@ -63,5 +62,3 @@ bool parse_is_assignment(const struct token *t);
 /** if ... else ..., which is an expression, too. */
 struct node *parse_if(struct parser *p);
 struct node *parse_block(struct parser *p);
-
-#endif

@@ -5,8 +5,7 @@
  * those: print(parse(x)) is x, but for line splices, which shows that a tree is sound. A changed node
  * (lang/change.h) writes its text.
  */
-#ifndef LANG_PRINT_H
-#define LANG_PRINT_H
+#pragma once
 
 #include "base/arena.h"
 #include "lang/tree.h"
@@ -15,5 +14,3 @@
 struct str print_text(struct arena *a, const struct node *n);
 /** The same on one line, without comments. */
 struct str print_line(struct arena *a, const struct node *n);
-
-#endif

@@ -9,8 +9,7 @@
  *	if (script_parse(&arena, &diag, pp.out, &s))
  *		for (size_t i = 0; i < s.clauses.n; i++) use(s.clauses.v[i]);
  */
-#ifndef LANG_SCRIPT_H
-#define LANG_SCRIPT_H
+#pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -104,5 +103,3 @@ struct node *script_predicate(const struct script_clause *c);
 
 /** @text, an attach point as it is printed, with the long name of its kind, trimmed: tracepoint:a:b of t:a:b. */
 struct str script_long_form(struct arena *a, const struct script_attach *at, struct str text);
-
-#endif

@@ -12,8 +12,7 @@
  *	for (struct node *arg = call->child; arg; arg = arg->next)
  *		if (arg->kind == NODE_STRING) ...
  */
-#ifndef LANG_TREE_H
-#define LANG_TREE_H
+#pragma once
 
 #include "text/lex.h"
 
@@ -120,5 +119,3 @@ struct node *node_next(const struct node *root, const struct node *n);
 
 /** The first of @n and all below it, parents first, for which @is holds; NULL: none. */
 const struct node *node_find(const struct node *n, bool (*is)(const struct node *n));
-
-#endif

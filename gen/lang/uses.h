@@ -12,8 +12,7 @@
  * that the target has no probes for are gone. (What is to go depends on maps that these clauses
  * set: only there, bind/optional.c makes lists of its own before.)
  */
-#ifndef LANG_USES_H
-#define LANG_USES_H
+#pragma once
 
 #include "lang/script.h"
 
@@ -56,5 +55,3 @@ const struct map *uses_variables(const struct uses *u, const struct script_claus
 
 /** Is the clause of @u one that runs once, when the trace begins or ends? */
 bool use_is_in(const struct use *u, enum provider_when when);
-
-#endif

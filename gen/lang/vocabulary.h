@@ -8,8 +8,7 @@
  *	const struct provider *p = vocabulary_provider(STR("ur"));
  *	if (p->memory == MEMORY_KERNEL) ...
  */
-#ifndef LANG_VOCABULARY_H
-#define LANG_VOCABULARY_H
+#pragma once
 
 #include "base/str.h"
 
@@ -225,5 +224,3 @@ bool vocabulary_is_type_word(struct str word);
 
 /** The N of argN; false for other names, and for numbers that no probe can have. */
 bool vocabulary_arg_number(struct str word, unsigned *ret);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Addresses are strings "0x...", and what is not there or not known is null.
  */
-#ifndef LISTING_PROBES_PRINT_H
-#define LISTING_PROBES_PRINT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -78,5 +77,3 @@ bool lines_print_parse(struct str text, struct source_lines *ret);
  */
 bool lines_print(struct arena *a, struct diag *d, struct binary *bin,
 		 const struct source_lines *lines, bool verbose);
-
-#endif

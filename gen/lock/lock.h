@@ -15,8 +15,7 @@
  *		lock_write(&lock, &diag, path);
  *	}
  */
-#ifndef LOCK_LOCK_H
-#define LOCK_LOCK_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -83,5 +82,3 @@ void lock_compare(const struct bind *b, struct lock *old, struct lock_difference
  * after an error.
  */
 bool lock_check(const struct bind *b, const char *path);
-
-#endif

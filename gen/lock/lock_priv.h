@@ -5,8 +5,7 @@
  * commas, of which the last one is a type. A field that is not known, or not the same at all sites
  * of a probe, is a ?, which is equal to everything.
  */
-#ifndef LOCK_LOCK_PRIV_H
-#define LOCK_LOCK_PRIV_H
+#pragma once
 
 #include "lock/lock.h"
 #include "probe/probeargs.h"
@@ -41,5 +40,3 @@ struct str lock_result(struct arena *a, struct ctype *t);
 struct str lock_member(struct arena *a, const struct ctype_place *p);
 struct str lock_enumerator(struct arena *a, bool is_signed, int64_t value);
 struct str lock_size(struct arena *a, struct ctype *t);
-
-#endif

@@ -4,8 +4,7 @@
  * For -w and --follow: looks at the processes there are, fifty times a second, until one has the
  * name.
  */
-#ifndef PROCESS_AWAIT_H
-#define PROCESS_AWAIT_H
+#pragma once
 
 #include <signal.h>
 #include <sys/types.h>
@@ -32,5 +31,3 @@ struct awaited {
  * deadline.
  */
 int *await_process(struct arena *a, const struct awaited *what, size_t *n, int *sig);
-
-#endif

@@ -4,8 +4,7 @@
  * A group of the second version's hierarchy (cgroups(7)) is a directory, in a file system that most
  * systems have at /sys/fs/cgroup; the kernel knows it by the number of the directory's inode.
  */
-#ifndef PROCESS_CGROUP_H
-#define PROCESS_CGROUP_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -22,5 +21,3 @@ struct cgroup {
  * none of the second version.
  */
 bool cgroup_read(struct arena *a, struct diag *d, const char *name, struct cgroup *ret);
-
-#endif

@@ -14,8 +14,7 @@
  *		for (size_t i = 0; i < p->files.n; i++) use(p->files.v[i].open_path);
  *	proc_close(p);
  */
-#ifndef PROCESS_PROC_H
-#define PROCESS_PROC_H
+#pragma once
 
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -178,5 +177,3 @@ int *proc_find_named(struct arena *a, const char *procfs, const char *name, size
  */
 struct img *proc_open_image(struct arena *a, struct diag *d, const struct proc *p,
 			    const struct proc_file *f);
-
-#endif

@@ -7,8 +7,7 @@
  *
  *	return python_become(a, d, "convert.py", (const char *const *)argv + 1);
  */
-#ifndef PROCESS_PYTHON_H
-#define PROCESS_PYTHON_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -26,5 +25,3 @@ int python_become(struct arena *a, struct diag *d, const char *name, const char 
  * Starts @program, which python_find() found, as a child that reads @in and writes @out; -1 with errno. No signal is blocked in it.
  */
 pid_t python_start(struct arena *a, const char *program, const char *const *args, int in, int out);
-
-#endif

@@ -20,8 +20,7 @@
  *	resident_step(&r);		// now and then
  *	resident_end(&r);
  */
-#ifndef PROCESS_RESIDENT_H
-#define PROCESS_RESIDENT_H
+#pragma once
 
 #include "base/map.h"
 #include "process/proc.h"
@@ -66,5 +65,3 @@ void resident_step(struct resident *r);
 /** Is there something for resident_step() to do? */
 bool resident_is_busy(const struct resident *r);
 void resident_end(struct resident *r);
-
-#endif

@@ -17,8 +17,7 @@
  *	}
  *	spawn_end(&s, &ends);
  */
-#ifndef PROCESS_SPAWN_H
-#define PROCESS_SPAWN_H
+#pragma once
 
 #include <signal.h>
 #include <sys/types.h>
@@ -69,5 +68,3 @@ void spawn_release(struct spawned *s);
  * ended goes on until it ends, or one of @ends comes, which must be blocked.
  */
 void spawn_end(struct spawned *s, const sigset_t *ends);
-
-#endif

@@ -18,8 +18,7 @@
  *	calltree_end(t);
  *	calltree_free(t);
  */
-#ifndef RECORD_CALLTREE_H
-#define RECORD_CALLTREE_H
+#pragma once
 
 #include "record/decode.h"
 #include "value/render_value.h"
@@ -52,5 +51,3 @@ bool calltree_is_holding(const struct calltree *t);
 void calltree_end(struct calltree *t);
 /** Records that came too late for their place, and were dropped. */
 uint64_t calltree_n_late(const struct calltree *t);
-
-#endif

@@ -10,8 +10,7 @@
  * with START is passed on like text of bpftrace itself. Bytes may come in pieces of any size, and each is
  * looked at once.
  */
-#ifndef RECORD_DECODE_H
-#define RECORD_DECODE_H
+#pragma once
 
 #include "record/shape.h"
 
@@ -78,5 +77,3 @@ struct decode_sum {
 	uint64_t n_fired, n_events, n_lost;
 };
 struct decode_sum decode_sum(const struct decoder *d);
-
-#endif

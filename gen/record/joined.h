@@ -10,8 +10,7 @@
  *	joined_add(&j, record, text);	// calls put() with each line that thereby is whole
  *	joined_end(&j);
  */
-#ifndef RECORD_JOINED_H
-#define RECORD_JOINED_H
+#pragma once
 
 #include "record/decode.h"
 
@@ -49,5 +48,3 @@ void joined_end_unknown(struct joined *j);
 void joined_end(struct joined *j);
 /** Copies what is known of @r but its values: time, processor, thread, probe. */
 void joined_copy_head(struct arena *a, const struct record *r, struct record *ret);
-
-#endif

@@ -11,8 +11,7 @@
  *	if (mapentry_split(&known, STR("@start[4, abc]: 17"), &e))	// e.key is "4, abc"
  *		mapentry_walk(&known.keys, e.key, add_part, ctx);	// "4", "abc"
  */
-#ifndef RECORD_MAPENTRY_H
-#define RECORD_MAPENTRY_H
+#pragma once
 
 #include "base/vec.h"
 #include "value/value.h"
@@ -108,5 +107,3 @@ struct map_stats {
 bool mapentry_to_stats(struct str s, struct map_stats *ret);
 /** Of unsigned numbers, which bpftrace has taken for signed ones. */
 void mapentry_fix_stats(struct map_stats *stats);
-
-#endif

@@ -19,8 +19,7 @@
  *		return;
  *	// a line of something else
  */
-#ifndef RECORD_MAPLINE_H
-#define RECORD_MAPLINE_H
+#pragma once
 
 #include "base/json.h"
 #include "record/mapentry.h"
@@ -45,5 +44,3 @@ void mapline_json(struct mapline *m, const struct render *how, struct json *j);
  * frame of a stack nothing is added until the stack has ended.
  */
 void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out);
-
-#endif

@@ -23,8 +23,7 @@
  *	order_flush(o, INT64_MAX, &out);
  *	order_free(o);
  */
-#ifndef RECORD_ORDER_H
-#define RECORD_ORDER_H
+#pragma once
 
 #include "base/str.h"
 
@@ -60,5 +59,3 @@ void order_flush(struct order *o, int64_t before, struct strbuf *out);
 /** Is nothing held? */
 bool order_is_empty(const struct order *o);
 uint64_t order_n_late(const struct order *o);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * A percentile is given as the bounds of the bucket that it falls into.
  */
-#ifndef RECORD_PERCENTILE_H
-#define RECORD_PERCENTILE_H
+#pragma once
 
 #include "base/json.h"
 #include "base/vec.h"
@@ -34,5 +33,3 @@ bool percentile_has(const struct percentile *p);
 void percentile_text(struct percentile *p, struct strbuf *out);
 /** The same as members "map" and "entries" of an object that is open. */
 void percentile_json(struct percentile *p, struct json *j);
-
-#endif

@@ -2,8 +2,7 @@
  * render - a record as text, its format filled in or the list of -t, and as JSON, by
  * docs/records.schema.json.
  */
-#ifndef RECORD_RENDER_H
-#define RECORD_RENDER_H
+#pragma once
 
 #include "base/json.h"
 #include "record/decode.h"
@@ -24,5 +23,3 @@ void render_key(const struct shape_field *f, struct json *j);
  * bpftrace could hold, to an object that is open. Fields that could not be read are left out.
  */
 void render_record_json(const struct render *how, const struct record *r, struct json *j);
-
-#endif

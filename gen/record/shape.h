@@ -22,8 +22,7 @@
  * The program also counts the records of each shape in a map, which bpftrace prints at its end: records
  * that were counted and have not come were lost.
  */
-#ifndef RECORD_SHAPE_H
-#define RECORD_SHAPE_H
+#pragma once
 
 #include "base/vec.h"
 #include "value/value.h"
@@ -143,5 +142,3 @@ void shape_write_word(struct str address, size_t n_bytes, size_t i, struct strbu
  * `. Its arguments are the numbers, KEY, and each text followed by KEY.
  */
 void shape_write_format(const struct shapes *all, size_t number, struct strbuf *out);
-
-#endif

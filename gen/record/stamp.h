@@ -6,8 +6,7 @@
  *	stamp_rfc3339(&s, ns, out);	// 2026-01-31T12:00:01.000123456+01:00
  *	stamp_seconds(ns, 9, out);	// 4711.000123456
  */
-#ifndef RECORD_STAMP_H
-#define RECORD_STAMP_H
+#pragma once
 
 #include "base/str.h"
 
@@ -29,5 +28,3 @@ void stamp_seconds(int64_t ns, unsigned digits, struct strbuf *out);
 void stamp_signed(int64_t value, struct strbuf *out);
 /** @value with zeros in front so that there are at least @digits. Of a million lines a second each has some. */
 void stamp_number(uint64_t value, unsigned digits, struct strbuf *out);
-
-#endif

@@ -10,8 +10,7 @@
  *	writer_idle(w, &out);		// while writer_is_holding(w), whenever bpftrace has nothing to read
  *	writer_end(w, &out);
  */
-#ifndef RECORD_WRITER_H
-#define RECORD_WRITER_H
+#pragma once
 
 #include "record/decode.h"
 #include "record/mapline.h"
@@ -100,5 +99,3 @@ struct writer_result {
 	struct str full_maps;	/**< "@a, @b": printed with all the keys that they have room for */
 };
 struct writer_result writer_result(const struct writer *w);
-
-#endif

@@ -5,8 +5,7 @@
  *	bool is_guess;
  *	struct ctype *t = arg_fact_type(b, n->expr, &is_guess);
  */
-#ifndef SEMA_ARG_FACT_H
-#define SEMA_ARG_FACT_H
+#pragma once
 
 #include "sema/expr.h"
 
@@ -30,5 +29,3 @@ const struct probearg *arg_fact_of(const struct bind *b, const struct expr *e);
  */
 enum sign arg_fact_sign(const struct bind *b, const struct attach_clause *c, unsigned n,
 			unsigned *size);
-
-#endif

@@ -5,8 +5,7 @@
  * `@enum_state[EXPR]`. In a printf() a number without a name is printed as a number (emit/name.c).
  * Clauses whose probes mean different enums by one name have a table each.
  */
-#ifndef SEMA_ENUMNAME_H
-#define SEMA_ENUMNAME_H
+#pragma once
 
 #include "bind/bind.h"
 #include "ctype/enumtab.h"
@@ -49,5 +48,3 @@ bool enumname_has_addresses(const struct bind *b, size_t clause);
 bool enumname_is_usym(const struct bind *b, size_t clause, const struct node *n);
 /** The same, or func. */
 bool enumname_is_symbol(const struct bind *b, size_t clause, const struct node *n);
-
-#endif

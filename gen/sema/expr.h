@@ -1,8 +1,7 @@
 /**
  * expr - facts about an expression of a program: filled in by exprtype.h, then read-only.
  */
-#ifndef SEMA_EXPR_H
-#define SEMA_EXPR_H
+#pragma once
 
 #include "bind/bind.h"
 #include "lang/vocabulary.h"
@@ -92,5 +91,3 @@ static inline enum effect expr_effect(const struct node *n)
 {
 	return n->expr ? n->expr->effect : EFFECT_CHANGES;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Each fills in @e, still empty, for a step from @of; what is not known stays empty. With @say a missing
  * member or element is an error, and so is one of a type that is declared and nowhere defined: then false.
  */
-#ifndef SEMA_EXPRPLACE_H
-#define SEMA_EXPRPLACE_H
+#pragma once
 
 #include "sema/expr.h"
 #include "lang/tree.h"
@@ -25,5 +24,3 @@ bool exprplace_address(const struct bind *b, const struct node *n, const struct 
 		       struct expr *e);
 /** Can pointer arithmetic as in `p++` or `p += n`, @n, change its operand? Otherwise it reports an error. */
 bool exprplace_moves(const struct bind *b, const struct node *n);
-
-#endif

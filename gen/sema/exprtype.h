@@ -10,8 +10,7 @@
  *	if (n->expr && n->expr->is_place)
  *		lower(n);
  */
-#ifndef SEMA_EXPRTYPE_H
-#define SEMA_EXPRTYPE_H
+#pragma once
 
 #include "bind/bind.h"
 #include "sema/expr.h"
@@ -25,5 +24,3 @@ bool exprtype_find(const struct bind *b);
 
 /** A struct or array in memory that can be read whole; *@size is its bytes. */
 bool exprtype_is_whole(const struct expr *e, uint64_t *size);
-
-#endif

@@ -2,8 +2,7 @@
  * macrosign - the signs in a macro of bpftrace's language (from 0.24 on), whose body stands there once and is
  * computed anew in each call, with the signs that its arguments have there.
  */
-#ifndef SEMA_MACROSIGN_H
-#define SEMA_MACROSIGN_H
+#pragma once
 
 #include "bind/bind.h"
 #include "lang/tree.h"
@@ -17,5 +16,3 @@ enum sign macrosign_of_call(const struct bind *b, const struct node *macro, cons
 			    bool is_last);
 /** Is the operator @n of a macro unsigned in some call, but not in all? */
 bool macrosign_differs(const struct bind *b, const struct node *n);
-
-#endif

@@ -7,8 +7,7 @@
  *
  *	struct ctype *t = result_type(b, clause);
  */
-#ifndef SEMA_RESULT_H
-#define SEMA_RESULT_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -19,5 +18,3 @@
 struct ctype *result_type(const struct bind *b, const struct attach_clause *c);
 /** Why `retval` of @c is undefined: "f() returns nothing"; NULL: it is not known to be. */
 const char *result_why_none(const struct bind *b, const struct attach_clause *c);
-
-#endif

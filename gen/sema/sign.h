@@ -5,8 +5,7 @@
  *
  *	sign_of_result(OP_ADD, SIGN_NONE, SIGN_SIGNED) == SIGN_SIGNED
  */
-#ifndef SEMA_SIGN_H
-#define SEMA_SIGN_H
+#pragma once
 
 #include "ctype/ctype.h"
 
@@ -40,5 +39,3 @@ unsigned sign_bits_of_number(uint64_t value);
  * NULL. One bit more than an unsigned result needs, so that %d shows it: 0xffff * 0xffff is no int32.
  */
 unsigned sign_bits_of_result(unsigned op, unsigned a, unsigned b, const uint64_t *number);
-
-#endif

@@ -5,8 +5,7 @@
  * Each is an int64, or an uint64 if an unsigned number of 64 bits is assigned anywhere, as in C for an
  * operator. emit/store.c writes it for a bpftrace, where the first value decides the type.
  */
-#ifndef SEMA_STORE_H
-#define SEMA_STORE_H
+#pragma once
 
 #include "bind/bind.h"
 #include "sema/sign.h"
@@ -55,5 +54,3 @@ struct map_stores {
  * variable to @by_use, node -> its struct name_stores; it may be NULL.
  */
 struct name_stores *store_find(struct arena *a, const struct used_name *name, struct map *by_use);
-
-#endif

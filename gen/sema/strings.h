@@ -4,8 +4,7 @@
  * Old versions of bpftrace keep every string of a printf(), and of a map's key, on the 512 bytes of stack
  * of a BPF program; the longest possible string depends on their number (dialect/dialect.h).
  */
-#ifndef SEMA_STRINGS_H
-#define SEMA_STRINGS_H
+#pragma once
 
 #include "bind/bind.h"
 #include "base/map.h"
@@ -35,5 +34,3 @@ unsigned strings_beside(const struct strings *s, const struct node *call);
  * key (emit/). Call it while the program is written.
  */
 unsigned strings_limit(const struct bind *b, unsigned strings);
-
-#endif

@@ -6,8 +6,7 @@
  * target's debug information. The entries are set in BEGIN and cleared in END (bpftrace would print
  * them otherwise).
  */
-#ifndef SEMA_TABLE_H
-#define SEMA_TABLE_H
+#pragma once
 
 #include "sema/enumname.h"
 
@@ -27,5 +26,3 @@ const struct enumtab *table_names(const struct bind *b, struct str name);
  */
 bool table_names_of(const struct bind *b, size_t clause, const struct node *n,
 		    const struct enumtab **ret);
-
-#endif

@@ -8,8 +8,7 @@
  * file's types instead; `sizeof` and `offsetof` of such types become numbers. In clauses of kernel probes a
  * kernel type of the same name is meant, which bpftrace finds itself.
  */
-#ifndef SEMA_TARGETTYPE_H
-#define SEMA_TARGETTYPE_H
+#pragma once
 
 #include "bind/bind.h"
 #include "text/constant.h"
@@ -73,5 +72,3 @@ bool targettype_find(const struct bind *b, const struct attach_clause *c, const 
 		     struct targettype_name *name, struct ctype **ret);
 /** Frees the kernel's types, also after an error and without targettype_begin(). */
 void targettype_end(const struct bind *b);
-
-#endif

@@ -4,8 +4,7 @@
  * A program is read in rounds: the value of a name at a place joins the assignments above it in this round
  * and all of the round before. Each clause, fn and macro has variables of its own; maps are global.
  */
-#ifndef SEMA_VARS_H
-#define SEMA_VARS_H
+#pragma once
 
 #include "sema/expr.h"
 
@@ -61,5 +60,3 @@ struct expr *vars_key(struct vars *all, const struct node *map);
 void vars_shadow(struct vars *all, const struct node *variable);
 /** Ends a block: drops all but the first @n shadowed names. */
 void vars_unshadow(struct vars *all, size_t n);
-
-#endif

@@ -1,8 +1,7 @@
 /**
  * attached - what a program attaches to, for the user: in a message, and in the account of costs.
  */
-#ifndef SETUP_ATTACHED_H
-#define SETUP_ATTACHED_H
+#pragma once
 
 #include "bind/bind.h"
 #include "kernel/cost.h"
@@ -11,5 +10,3 @@
 struct str attached_list(struct arena *a, const struct bind *b);
 /** What the clauses attach to: USDT probes by their names, others as the attach point has them. */
 cost_names attached_cost_names(struct arena *a, const struct bind *b);
-
-#endif

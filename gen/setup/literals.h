@@ -1,8 +1,7 @@
 /**
  * literals - which files have the strings that a program reads: their pages are made resident.
  */
-#ifndef SETUP_LITERALS_H
-#define SETUP_LITERALS_H
+#pragma once
 
 #include "bind/bind.h"
 #include "process/resident.h"
@@ -12,5 +11,3 @@
  * all that map one of them. NULL: @program reads no memory.
  */
 struct resident *literals_find(struct arena *a, const struct bind *b, struct str program);
-
-#endif

@@ -9,8 +9,7 @@
  *	...
  *	semaphores_lower(&raised);
  */
-#ifndef SETUP_SEMAPHORES_H
-#define SETUP_SEMAPHORES_H
+#pragma once
 
 #include "base/vec.h"
 #include "bind/bind.h"
@@ -28,5 +27,3 @@ size_t semaphores_find_unraised(struct arena *a, const struct bind *b, const str
  */
 void semaphores_raise(struct diag *d, const struct bind *b, pid_t pid, raised_list *ret);
 void semaphores_lower(const raised_list *list);
-
-#endif

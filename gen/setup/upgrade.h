@@ -8,8 +8,7 @@
  *
  * A cgroup is no path: there the processes are looked at, and whether the group was made anew, as systemd does.
  */
-#ifndef SETUP_UPGRADE_H
-#define SETUP_UPGRADE_H
+#pragma once
 
 #include <signal.h>
 
@@ -51,5 +50,3 @@ struct upgrade {
 
 /** Traces until all have ended; the exit status. *@is_missed: something that should have been traced was not. */
 int upgrade_run(const struct upgrade *u, bool *is_missed);
-
-#endif

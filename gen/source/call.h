@@ -7,8 +7,7 @@
  *
  *	const struct call_part *parts = call_read(src, &site, STR("nvmf_tgt_state"), n_operands);
  */
-#ifndef SOURCE_CALL_H
-#define SOURCE_CALL_H
+#pragma once
 
 #include "dwarf/dwsite.h"
 
@@ -25,5 +24,3 @@ struct call_part {
  */
 const struct call_part *call_read(struct dwsrc *src, const struct dwsite *site, struct str probe,
 				  size_t n);
-
-#endif

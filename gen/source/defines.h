@@ -15,8 +15,7 @@
  *	struct str *texts;
  *	if (defines_open(src, &site, &at) && defines_find(&at, STR("PROBE1"), &texts) == 1) ...
  */
-#ifndef SOURCE_DEFINES_H
-#define SOURCE_DEFINES_H
+#pragma once
 
 #include "dwarf/dwsite.h"
 
@@ -57,5 +56,3 @@ enum { DEFINES_PATH = 4096 };
 struct str defines_path(char buf[DEFINES_PATH], struct str dir, struct str name, bool is_absolute);
 /** Counts other work, in bytes; false after too much of it: defines_open() fails then, too. */
 bool defines_spend(const struct defines *at, size_t n);
-
-#endif

@@ -11,8 +11,7 @@
  * projects give it. Nothing checks that the types are those of the arguments: the binary and argsig.h
  * decide, as about a listed signature.
  */
-#ifndef SOURCE_PROVIDER_H
-#define SOURCE_PROVIDER_H
+#pragma once
 
 #include "conf/probesig.h"
 #include "dwarf/dwsrc.h"
@@ -23,5 +22,3 @@
  */
 struct probesig *provider_find(struct dwsrc *src, const char *path, Dwarf_Die *unit,
 			       struct str provider, struct str name);
-
-#endif

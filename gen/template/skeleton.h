@@ -10,8 +10,7 @@
  *	if (skeleton_collect(&sk, patterns, n))
  *		skeleton_write_template(&sk, &out);
  */
-#ifndef TEMPLATE_SKELETON_H
-#define TEMPLATE_SKELETON_H
+#pragma once
 
 #include "code/code.h"
 #include "bind/bind.h"
@@ -192,5 +191,3 @@ bool skeleton_calls_are_safe(const struct skeleton *sk);
 bool skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *out);
 /** The same as a template to be read and edited: a line for each entry and return. */
 void skeleton_write_calls_template(struct skeleton *sk, struct code *out);
-
-#endif

@@ -1,6 +1,5 @@
 /** What the parts of skeleton share: probes (skeleton.c) and functions (skeleton_functions.c). */
-#ifndef TEMPLATE_SKELETON_PRIV_H
-#define TEMPLATE_SKELETON_PRIV_H
+#pragma once
 
 #include "template/skeleton.h"
 
@@ -19,5 +18,3 @@ struct skeleton_probe skeleton_return_of(struct skeleton *sk, const struct skele
 void skeleton_write_record(const struct skeleton *sk, const struct skeleton_probe *p,
 			   enum shape_style style, size_t n_own, const char *more,
 			   struct shapes *ret, struct code *out);
-
-#endif

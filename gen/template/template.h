@@ -10,8 +10,7 @@
  *	struct bind b = {&arena, &diag, &given, .made = &made, .cache = &cache};
  *	if (template_bind(&b, &pp)) ...
  */
-#ifndef TEMPLATE_TEMPLATE_H
-#define TEMPLATE_TEMPLATE_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -22,5 +21,3 @@ bool template_bind(struct bind *b, struct pp *pp);
 
 /** track.c: reads each `#pragma track` into b->tracks, a JSON array; false after an error. */
 bool track_collect(struct bind *b);
-
-#endif

@@ -2,8 +2,7 @@
  * trace - `bpftrace.sh -t PATTERN`: strace for probes, the skeleton of matching probes run as it is;
  * what counts or times them instead; and --calls, their calls as a tree.
  */
-#ifndef TEMPLATE_TRACE_H
-#define TEMPLATE_TRACE_H
+#pragma once
 
 #include "bind/targetfile.h"
 #include "record/shape.h"
@@ -36,5 +35,3 @@ struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles 
 			    struct shapes *shapes);
 /** How long strings may be that fit in each record of -t; UINT_MAX: no record has any. */
 unsigned trace_strlen(const struct shapes *all, unsigned version);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Headers are not preprocessed: a name that is defined in two ways, or from what is not known here, has no value.
  */
-#ifndef TEXT_CONSTANT_H
-#define TEXT_CONSTANT_H
+#pragma once
 
 #include "text/expr.h"
 
@@ -17,5 +16,3 @@ void constant_add_enum(struct arena *a, struct map *constants, const struct toke
 /** False: there is no such name, or it has no value; @depth: in so many others. */
 bool constant_find(const struct map *constants, struct str name, unsigned depth,
 		   struct constant_value *ret);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Operands of a constant of C have 32 bits where their types do: what then differs from 64 bits has no value.
  */
-#ifndef TEXT_EXPR_H
-#define TEXT_EXPR_H
+#pragma once
 
 #include "base/map.h"
 #include "text/lex.h"
@@ -31,5 +30,3 @@ typedef bool expr_find_fn(const struct map *constants, struct str name, unsigned
 /** The value of an expression of C whose names @find knows; @depth: of its own in others. */
 bool expr_eval_constant(const struct token *list, expr_find_fn *find, const struct map *constants,
 			unsigned depth, struct constant_value *ret);
-
-#endif

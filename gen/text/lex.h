@@ -13,8 +13,7 @@
  * A struct lexer cuts one token at a time, because what braces mean depends on conditionals and
  * macros, which only the preprocessor knows: it corrects `braces` as it goes.
  */
-#ifndef TEXT_LEX_H
-#define TEXT_LEX_H
+#pragma once
 
 #include "text/src.h"
 
@@ -102,5 +101,3 @@ struct str lex_string_value(struct arena *a, const struct token *t);
 
 /** @text as a bpftrace string literal, quotes included; bytes that are not printable ASCII as \xNN. */
 struct str lex_quote(struct arena *a, struct str text);
-
-#endif

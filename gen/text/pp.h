@@ -23,8 +23,7 @@
  * error, and a guard for a default (`#ifndef N`, `#define N 1`) works. The same goes for names that only a
  * compiler defines (`__NAME`), and for __has_include of C headers.
  */
-#ifndef TEXT_PP_H
-#define TEXT_PP_H
+#pragma once
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -122,5 +121,3 @@ bool pp_file(struct pp *pp, const struct src_file *f);
 void pp_warn_unused(struct pp *pp);
 /** Did any of the files use the macro @name, or ask for it? */
 bool pp_is_used(const struct pp *pp, struct str name);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * A list is linked by `next` and ends in NULL; every token in it belongs to that list alone.
  */
-#ifndef TEXT_PP_PRIV_H
-#define TEXT_PP_PRIV_H
+#pragma once
 
 #include "text/pp.h"
 
@@ -178,5 +177,3 @@ void pp_pragma(struct pp *pp, const struct token *hash, const struct token *name
 // pp_include.c
 /** Identifies a file, whatever its path: for #pragma once. */
 struct str pp_file_id(struct pp *pp, const struct src_file *f);
-
-#endif

@@ -7,8 +7,7 @@
  * origin of every token. Comments stay, except inside definitions, where bpftrace before 0.24
  * counts the braces in them.
  */
-#ifndef TEXT_PROGRAM_H
-#define TEXT_PROGRAM_H
+#pragma once
 
 #include "text/lex.h"
 #include "base/vec.h"
@@ -58,5 +57,3 @@ void program_end(struct program_sink *w, const struct token *end);
 const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col);
 /** The first one on @line or below it, for a place without a column. */
 const struct linemap_entry *linemap_find_line(const struct linemap *m, unsigned line);
-
-#endif

@@ -10,8 +10,7 @@
  *		return false;
  *	diag_error(diag, &(struct diag_place){...} or src_place() of a place in f, ...);
  */
-#ifndef TEXT_SRC_H
-#define TEXT_SRC_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -65,5 +64,3 @@ void src_position(struct src_loc loc, unsigned *line, unsigned *col);
 unsigned src_line(struct src_loc loc);
 /** For diag: the place, underlining @len bytes. */
 struct diag_place src_place(struct src_loc loc, size_t len);
-
-#endif

@@ -10,8 +10,7 @@
  *	size_t n = argname_split(STR("item, it->name, f(a, b)"), parts, 3);	// 3
  *	argname_parse(arena, parts[1], &arg);					// arg.name is "name"
  */
-#ifndef USDT_ARGNAME_H
-#define USDT_ARGNAME_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -39,5 +38,3 @@ struct str argname_literal(struct arena *a, struct str text);
 struct str argname_take_token(struct str *rest);
 /** The bracket that closes the one @text starts with, ( or [; text.n when there is none. */
 size_t argname_close(struct str text);
-
-#endif

@@ -9,8 +9,7 @@
  *	struct argnotes *notes = argnote_read(img);	// binary.h does it once
  *	const struct argnote *n = argnote_find(notes, site->pc, probe->provider, probe->name);
  */
-#ifndef USDT_ARGNOTE_H
-#define USDT_ARGNOTE_H
+#pragma once
 
 #include "elf/img.h"
 #include "usdt/argname.h"
@@ -55,5 +54,3 @@ static inline enum argnote_kind argnote_kind(const struct argnote *n, size_t i)
 }
 /** The sentence about a probe, or empty. */
 struct str argnote_doc(const struct argnotes *notes, struct str provider, struct str probe);
-
-#endif

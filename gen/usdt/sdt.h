@@ -15,8 +15,7 @@
  *	if (sdt_read(img, &list))
  *		for (const struct sdt_probe *p = NULL; (p = sdt_find(&list, STR(""), STR("nvmf_*"), p));) ...
  */
-#ifndef USDT_SDT_H
-#define USDT_SDT_H
+#pragma once
 
 #include "base/map.h"
 #include "elf/img.h"
@@ -79,5 +78,3 @@ uint64_t sdt_semaphore(const struct sdt_probe *p);
  */
 bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct str name,
 		      unsigned *best, const struct sdt_probe **ret);
-
-#endif

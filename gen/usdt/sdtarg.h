@@ -10,8 +10,7 @@
  *	size_t n;
  *	sdtarg_parse(&arena, EM_X86_64, STR("-4@$5 8@16(%rsp)"), &args, &n); // CONST 5; MEM, base "rsp", disp 16
  */
-#ifndef USDT_SDTARG_H
-#define USDT_SDTARG_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -88,5 +87,3 @@ int sdtarg_register(unsigned machine, struct str name);
 bool sdtarg_has_odd_size(const struct sdtarg *arg);
 /** Adds in words what @arg is: "signed, 4 bytes, in ebx" or "4 bytes, at rsp + 16"; text from the file is escaped. */
 void sdtarg_describe(struct strbuf *b, const struct sdtarg *arg);
-
-#endif

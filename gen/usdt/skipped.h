@@ -8,8 +8,7 @@
  *	skipped_add(&s, a, probe, why);			// and is not traced, for such a reason
  *	skipped_report(&s, a, diag, "bpftrace 0.27");
  */
-#ifndef USDT_SKIPPED_H
-#define USDT_SKIPPED_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/map.h"
@@ -35,5 +34,3 @@ void skipped_add(struct skipped *s, struct arena *a, const struct sdt_probe *p, 
 void skipped_report(const struct skipped *s, struct arena *a, struct diag *d, const char *bpftrace);
 /** [{"probe": "app:query", "reason": "..."}], empty if there is none. */
 struct str skipped_json(const struct skipped *s, struct arena *a, const char *bpftrace);
-
-#endif

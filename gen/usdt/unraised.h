@@ -8,8 +8,7 @@
  * The kernel raises a semaphore for any uprobe in the file that names it. At the site itself it accepts
  * only the one that the tracer's uprobe has; so ours is at the instruction after the nop.
  */
-#ifndef USDT_UNRAISED_H
-#define USDT_UNRAISED_H
+#pragma once
 
 #include "base/vec.h"
 #include "usdt/sdt.h"
@@ -27,5 +26,3 @@ size_t unraised_count_sites(const struct sdt_probe *p);
 /** Adds each semaphore of those once. @taken: addresses that other uprobes need. */
 void unraised_find(struct arena *a, struct img *img, const struct sdt_probe *p,
 		   const struct map *taken, unraised_list *ret);
-
-#endif

@@ -14,8 +14,7 @@
  *	struct str name = codename_find(c, 0x55d0c0001234);	// "main", "ns::f(int)"; empty: none has it
  *	codename_close(c);
  */
-#ifndef VALUE_CODENAME_H
-#define VALUE_CODENAME_H
+#pragma once
 
 #include "elf/img.h"
 #include "process/proc.h"
@@ -55,5 +54,3 @@ enum codename_text codename_find_text(struct codename *c, uint64_t addr, size_t 
 				      struct strbuf *ret);
 /** NULL is fine. */
 void codename_close(struct codename *c);
-
-#endif

@@ -9,8 +9,7 @@
  *	struct codename *names = filetext_names(t, record->pid, record->ns);
  *	filetext_free(t);
  */
-#ifndef VALUE_FILETEXT_H
-#define VALUE_FILETEXT_H
+#pragma once
 
 #include "value/codename.h"
 
@@ -22,5 +21,3 @@ struct filetext *filetext_new(bool has_pids);
 struct codename *filetext_names(struct filetext *t, int64_t pid, int64_t ns);
 /** NULL is fine. */
 void filetext_free(struct filetext *t);
-
-#endif

@@ -10,8 +10,7 @@
  * Anybody may put a file of that name into /tmp. As perf does it, only root's and those of the process's own user are
  * believed.
  */
-#ifndef VALUE_PERFMAP_H
-#define VALUE_PERFMAP_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/vec.h"
@@ -51,5 +50,3 @@ void perfmap_read(struct perfmap *m);
 bool perfmap_check(struct arena *a, struct diag *d, int pid, bool shows_names);
 /** The function at @addr that was added last, valid until perfmap_read(); empty when there is none. */
 struct str perfmap_find(const struct perfmap *m, uint64_t addr);
-
-#endif

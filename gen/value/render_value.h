@@ -6,8 +6,7 @@
  *	render_number(STR("-8"), 'x', 32, -1, &out);	// "ffffffff", as of printf("%-8x", -1)
  *	render_real(9.99, sizeof(double), &out);		// "9.99"
  */
-#ifndef VALUE_RENDER_VALUE_H
-#define VALUE_RENDER_VALUE_H
+#pragma once
 
 #include "ctype/enumtab.h"
 #include "value/filetext.h"
@@ -49,5 +48,3 @@ void render_real(long double v, size_t size, struct strbuf *out);
 void render_quoted(struct str s, struct strbuf *out);
 /** @ns of CLOCK_BOOTTIME as local time: strftime()'s @format, and %f for six digits of a second. */
 void render_time(const struct render *how, struct str format, int64_t ns, struct strbuf *out);
-
-#endif

@@ -9,8 +9,7 @@
  * text), is `...`: {id = 4, ...}. In JSON that is a member "...": true. Of an array the first 200
  * elements are shown. What a null pointer leads to is 0x0, in JSON null.
  */
-#ifndef VALUE_SHOW_H
-#define VALUE_SHOW_H
+#pragma once
 
 #include "base/json.h"
 #include "value/render_value.h"
@@ -40,5 +39,3 @@ void value_format(const struct render *how, const struct value_conversion *c, co
 bool value_is_known(const struct render *how, const struct value *v, struct value_data d);
 /** Is it as long as the longest string that bpftrace can hold, and so maybe not whole? */
 bool value_is_cut(const struct render *how, const struct value *v, struct value_data d);
-
-#endif

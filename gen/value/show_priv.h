@@ -2,8 +2,7 @@
  * show_priv - what the files of show.h share: showtype.c, which walks over memory by its type, and show.c, which
  * knows what of a value has travelled.
  */
-#ifndef VALUE_SHOW_PRIV_H
-#define VALUE_SHOW_PRIV_H
+#pragma once
 
 #include "value/show.h"
 
@@ -33,5 +32,3 @@ void showtype_string(struct walk *w, struct str s, bool is_cut);
 /** A function's name, or of an address in a key a variable's; empty: none is known. @room: of what is made for it, or NULL. */
 struct str showtype_name(const struct walk *w, const struct ctype *t, uint64_t v,
 			 struct strbuf *room);
-
-#endif

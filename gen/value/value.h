@@ -16,8 +16,7 @@
  *	value_json(&how, &v, (struct value_data){&number, NULL}, VALUE_RAW, &j);
  *							// {"name": "RUNNING", "value": 4}
  */
-#ifndef VALUE_VALUE_H
-#define VALUE_VALUE_H
+#pragma once
 
 #include "ctype/ctype.h"
 #include "ctype/enumtab.h"
@@ -97,5 +96,3 @@ void value_count(const struct value *v, size_t *n_numbers, size_t *n_texts);
 /** Takes @v's off *rest. Returns it, or what was chosen of it, whose own begin at *ret. */
 const struct value *value_next(const struct value *v, struct value_data *rest,
 			       struct value_data *ret);
-
-#endif
