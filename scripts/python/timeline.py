@@ -150,9 +150,9 @@ def read_number(value):
 
 
 def short_name(probe):
-    """Without its provider: ns::f of uprobe:ns::f, query of app:query."""
+    """Without its provider: ns::f of uprobe:ns::f, query of app:query, conn.c:120 of uprobe:conn.c:120."""
     for i in range(len(probe), 1, -1):
-        if probe[i - 1] == ":" and probe[i - 2] != ":" and probe[i:i + 1] != ":":
+        if probe[i - 1] == ":" and probe[i - 2] != ":" and probe[i:i + 1] != ":" and not probe[i:].isdigit():
             return probe[i:]
     return probe
 

@@ -33,7 +33,7 @@ ok "and through a symbolic link" ln -s "$prefix/bin/bpftrace.sh" "$tmp/link"
 is "$("$tmp/link" --version)" "$("$btgen" --version)" "... which may be anywhere"
 "$prefix/bin/btgen" expand -x "$targets/nvmf_tgt" nvmf >"$tmp/installed" 2>&1
 is $? 0 "the installed btgen finds its scripts and its list of enum tables"
-is "$("$prefix/bin/btgen-report" --help | head -n 1)" "usage: btgen-report [-h] [-o FILE] [--events N] CAPTURE" "btgen-report is there"
+is "$("$prefix/bin/btgen-report" --help | head -n 1)" "usage: btgen-report [-h] [-o FILE] [--events N] [--source DIR] CAPTURE [AFTER]" "btgen-report is there"
 echo '{"text": "of the installed one"}' >"$tmp/capture.json"
 "$prefix/bin/btgen-report" "$tmp/capture.json" 2>"$tmp/said"
 is "$? $(grep -c 'of the installed one' "$tmp/capture.html")" "0 1" "... and finds the page that it fills in"

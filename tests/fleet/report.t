@@ -216,6 +216,101 @@ printf '%s\n' '{"time": "2026-01-31T12:00:05.000000000+01:00", "cpu": 0, "pid": 
 "$report" "$tmp/one.json" 2>/dev/null
 like "$(cat "$tmp/one.html")" '1 event of 1 probe in 1 thread' "one is no more than one"
 
+# Calls in each other, by thread: main calls outer, which calls inner twice, for 1 ms each; and a recursion of 30 calls
+cat >"$tmp/calls.py" <<'END'
+import json, sys
+lines = [dict(capture=dict(host="vm", boot_id="0", monotonic=10**12, wall="2026-01-31T12:00:00.000000000+01:00", synchronized=True, version="0", script="--calls", program="app", tracks=[]))]
+def event(us, probe, tid):
+    lines.append(dict(time="2026-01-31T12:00:01.%06d000+01:00" % us, cpu=0, pid=42, tid=tid, comm="app", probe=probe, text="x", fields={}))
+bad = "<img src=x onerror=window.hacked=1>"
+for tid in (43, 44):
+    for i in range(10):
+        t = i * 10000 + tid
+        for at, what, f in ((0, "uprobe", "outer"), (1000, "uprobe", "inner"), (2000, "uretprobe", "inner"), (2500, "uprobe", "inner" if i else bad),
+                            (3500, "uretprobe", "inner" if i else bad), (5000 + tid * 10, "uretprobe", "outer")):
+            event(t + at, what + ":" + f, tid)
+for depth in range(30):
+    event(200000 + depth, "uprobe:again", 43)
+for depth in range(30):
+    event(200100 + depth, "uretprobe:again", 43)
+with open(sys.argv[1], "w") as out:
+    for line in sorted(lines[1:], key=lambda line: line["time"]):
+        lines[0] and print(json.dumps(lines[0]), file=out)
+        lines[0] = None
+        print(json.dumps(line), file=out)
+END
+/usr/bin/python3 "$tmp/calls.py" "$tmp/calls.json"
+"$report" "$tmp/calls.json" 2>/dev/null
+choose() { echo "const e = document.getElementById('$1'); e.value = '$2'; e.onchange(); "; }
+browse "$tmp/calls.html" --run "[...document.getElementById('thread').options].map(o => o.text).join()" --run "calls.items.length + ' ' + calls.height" \
+	--run "{ $(choose thread 1) } { $(choose order sum) } calls.canvas.focus()" --keys ArrowDown,ArrowDown,ArrowDown --run "calls.said.textContent" --keys ArrowUp,Enter --run "calls.view.map(Math.round).join()" \
+	--keys /,i,n,n,e,r --run "calls.found.textContent" --keys Enter --run "calls.said.textContent" --keys Tab,Tab,Tab,Shift+Tab \
+	--run "{ $(choose order time) } calls.canvas.focus()" --keys ArrowRight,ArrowDown,ArrowRight --run "calls.said.textContent + window.hacked" \
+	--run "{ $(choose thread 0) } Math.max(...calls.items.map(s => s.y)) / 19 | 0"
+is "$(result 0), $(result 1)" "app 43 (54.4 ms),app 44 (54.4 ms), 60 575" "a flame chart for each thread with calls in each other, as deep as they are"
+is "$(result 4), $(result 6), $(result 8)" "<img src=x onerror=window.hacked=1>
+1.8 %, 1.00 ms, 1 call, 0,54400, 1 found" "... with the same calls together: their share, time and number, by keyboard"
+is "$(result 10)" "inner
+34.9 %, 19.0 ms, 19 calls" "... which are searched"
+is "$(result 14), $(result 15)" "inner  1.00 ms at +0.011001 s
+app 44
+xundefined, 29" "... and in order of time, thirty calls in each other, too"
+
+# Lines of sources beside probes on them: of files that are there, as they were, and of no others
+mkdir -p "$tmp/tree/net" "$tmp/tree/a" "$tmp/tree/b"
+printf 'first();\n\tsecond("<b>");\nthird();\n' >"$tmp/tree/net/conn.c"
+printf 'old();\n' | tee "$tmp/tree/a/twice.c" >"$tmp/tree/b/twice.c"
+printf 'secret();\n' | tee "$tmp/secret.c" >"$tmp/tree/new.c"
+touch -d 2026-01-01 "$tmp/tree/net/conn.c" "$tmp/tree/a/twice.c" "$tmp/secret.c"
+touch -d 2026-02-02 "$tmp/tree/new.c"
+for probe in conn.c:2 net/conn.c:3 conn.c:9 twice.c:1 new.c:1 ../secret.c:1 "$tmp/secret.c:1" /etc/passwd:1 none.c:1; do
+	printf '{"time": "2026-01-31T12:00:05.000000000+01:00", "cpu": 0, "pid": 42, "tid": 42, "comm": "app", "probe": "uprobe:%s", "text": "at %s", "fields": {}}\n' "$probe" "$probe"
+done >"$tmp/lines.json"
+(cd "$tmp/tree/net" && "$report" --source "$tmp/tree" ../../lines.json) 2>"$tmp/said"
+like "$(cat "$tmp/said")" 'twice.c may be .*/a/twice.c, .*/b/twice.c: its lines are not shown$' "a source that may be two is no source"
+browse "$tmp/lines.html" --run "[...document.querySelectorAll('#rows tr')].map(r => r.cells[2].innerText.replace('\n', ' ')).join('\n')" --run "timeline.items.map(s => s.name).sort().slice(-2).join()"
+is "$(result 0)" "uprobe:conn.c:2 second(\"<b>\");
+uprobe:net/conn.c:3 third();
+uprobe:conn.c:9
+uprobe:twice.c:1
+uprobe:new.c:1 new.c has changed since
+uprobe:../secret.c:1
+uprobe:$tmp/secret.c:1
+uprobe:/etc/passwd:1
+uprobe:none.c:1" "source lines are beside their probes, none of files that a capture must not name"
+
+# Two captures: what got slower by most time in all comes first, then what only one of them has
+cat >"$tmp/pair.py" <<'END'
+import json, sys
+for path, host, works in (("old", "one", {"steady": 1000, "slow": 1000, "much slower, once": 100, "faster": 2000, "gone": 50}),
+                          ("new", "<b>two", {"steady": 1000, "slow": 3000, "much slower, once": 900, "faster": 500, "<img src=x onerror=window.hacked=1>": 70})):
+    with open(sys.argv[1] + "/" + path + ".json", "w") as out:
+        print(json.dumps(dict(capture=dict(host=host, wall="2026-01-31T12:00:00.000000000+01:00", script="own.bt", tracks=[]))), file=out)
+        t = 0
+        for name, us in works.items():
+            for i in range(1 if "once" in name else 40):
+                for what, at in (("start", t), ("done", t + us)):
+                    print(json.dumps(dict(time="2026-01-31T12:00:%02d.%06d000+01:00" % divmod(at, 10**6), cpu=0, pid=42, tid=43, comm="app",
+                                          probe="app:" + name + "_" + what, text="x", fields={})), file=out)
+                t += us + 100
+END
+/usr/bin/python3 "$tmp/pair.py" "$tmp"
+is "$("$report" "$tmp/old.json" "$tmp/new.json" 2>&1)" "btgen-report: $tmp/new.html: 322 and 322 events, 0.2 MB" "two captures are one page, named after the second"
+browse "$tmp/new.html" --run "[...document.querySelectorAll('#compared tbody tr')].map(r => [...r.cells].slice(0, 4).map(c => c.innerText.trim()).join(', ') + ', ' + r.cells[8].innerText + ', ' + r.cells[9].innerText).join('\n')" \
+	--run "[...document.querySelectorAll('iframe')].map(f => f.contentDocument.querySelector('h1').textContent + ' ' + f.contentDocument.querySelector('#longest tbody b').textContent + ' ' + f.contentWindow.hacked).join(', ') + ' ' + window.hacked" \
+	--run "[...document.querySelectorAll('iframe')].map(f => Math.round(f.getBoundingClientRect().top)).join()" \
+	--run "document.getElementById('theme').click(); [...document.querySelectorAll('iframe')].map(f => getComputedStyle(f.contentDocument.body).backgroundColor).join()"
+is "$(jq -c '[.errors, .requests]' "$tmp/seen")" "[[],[]]" "... without an error, and without a network"
+is "$(result 0)" "slow call, × 3, 1.00 ms, 3.00 ms, 40, 40
+much slower, once call, × 9, 100 µs, 900 µs, 1, 1
+steady call, × 1, 1.00 ms, 1.00 ms, 40, 40
+faster call, × 0.25, 2.00 ms, 500 µs, 40, 40
+<img src=x onerror=window.hacked=1> call, only after, , 70.0 µs, , 40
+gone call, only before, 50.0 µs, , 40, " "... which shows what got slower first"
+is "$(result 1)" "own.bt on one, 2026-01-31 12:00:00 faster undefined, own.bt on <b>two, 2026-01-31 12:00:00 slow undefined undefined" "... and both pages, in which nothing of theirs runs"
+ok "... beside each other" test "$(result 2 | cut -d, -f1)" = "$(result 2 | cut -d, -f2)"
+is "$(result 3)" "rgb(20, 23, 28),rgb(20, 23, 28)" "... in the same light"
+
 # Large: two events in each of 100000 calls on 8 threads, or in a quarter of them
 cat >"$tmp/large.py" <<'END'
 import json, random, sys
