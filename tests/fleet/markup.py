@@ -99,7 +99,8 @@ def main():
         with open(capture, "w", encoding="utf-8") as out:
             out.writelines(json.dumps(record) + "\n" for record in records)
         with contextlib.redirect_stderr(io.StringIO()):
-            page, _, _ = report.read(capture, capture, 5000)
+            with open(capture, "rb") as file:
+                page, _, _ = report.read(file, capture, 5000)
         return Elements(page).seen
 
     seen, wrong = 0, set()
