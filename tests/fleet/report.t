@@ -299,7 +299,8 @@ is "$("$report" "$tmp/old.json" "$tmp/new.json" 2>&1)" "btgen-report: $tmp/new.h
 browse "$tmp/new.html" --run "[...document.querySelectorAll('#compared tbody tr')].map(r => [...r.cells].slice(0, 4).map(c => c.innerText.trim()).join(', ') + ', ' + r.cells[8].innerText + ', ' + r.cells[9].innerText).join('\n')" \
 	--run "[...document.querySelectorAll('iframe')].map(f => f.contentDocument.querySelector('h1').textContent + ' ' + f.contentDocument.querySelector('#longest tbody b').textContent + ' ' + f.contentWindow.hacked).join(', ') + ' ' + window.hacked" \
 	--run "[...document.querySelectorAll('iframe')].map(f => Math.round(f.getBoundingClientRect().top)).join()" \
-	--run "document.getElementById('theme').click(); [...document.querySelectorAll('iframe')].map(f => getComputedStyle(f.contentDocument.body).backgroundColor).join()"
+	--run "document.getElementById('theme').click(); [...document.querySelectorAll('iframe')].map(f => getComputedStyle(f.contentDocument.body).backgroundColor).join()" \
+	--run "[...document.querySelectorAll('.wide')].filter(e => e.scrollWidth > e.clientWidth).length"
 is "$(jq -c '[.errors, .requests]' "$tmp/seen")" "[[],[]]" "... without an error, and without a network"
 is "$(result 0)" "slow call, × 3, 1.00 ms, 3.00 ms, 40, 40
 much slower, once call, × 9, 100 µs, 900 µs, 1, 1
@@ -309,7 +310,7 @@ faster call, × 0.25, 2.00 ms, 500 µs, 40, 40
 gone call, only before, 50.0 µs, , 40, " "... which shows what got slower first"
 is "$(result 1)" "own.bt on one, 2026-01-31 12:00:00 faster undefined, own.bt on <b>two, 2026-01-31 12:00:00 slow undefined undefined" "... and both pages, in which nothing of theirs runs"
 ok "... beside each other" test "$(result 2 | cut -d, -f1)" = "$(result 2 | cut -d, -f2)"
-is "$(result 3)" "rgb(20, 23, 28),rgb(20, 23, 28)" "... in the same light"
+is "$(result 3), $(result 4)" "rgb(20, 23, 28),rgb(20, 23, 28), 0" "... in the same light, and no table is cut"
 
 # Large: two events in each of 100000 calls on 8 threads, or in a quarter of them
 cat >"$tmp/large.py" <<'END'
