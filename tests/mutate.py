@@ -23,7 +23,7 @@ CHANGES = [(r" == ", " != "), (r" != ", " == "), (r" < ", " <= "), (r" <= ", " <
            (r"\+\+", "--"), (r" \? ", " && 0 ? "), (r" \|= ", " &= "), (r"^(\t+)(?!return|break|continue|goto)[a-z][\w.>\[\]-]*( = |\().*;$", r"\1;")]
 # The tests of a folder; those of tests/cli and tests/obj that have the file's name come first.
 TESTS = {
-    "base": "unit/str unit/outfile cli/misuse cli/writers cli/check", "btf": "obj/btf obj/typenote", "check": "check/wrong check/right check/scope",
+    "base": "unit/str unit/outfile cli/misuse cli/writers cli/check", "btf": "obj/btf obj/typenote obj/several", "check": "check/wrong check/right check/scope",
     "cmd": "cli/misuse cli/options cli/expand cli/bad_input cli/probes_page cli/scripts cli/check", "conf": "cli/providers cli/gen_enums cli/bad_input cli/probes_page cli/python",
     "convert": "cli/convert", "ctype": "unit/types obj/types obj/layouts", "doctor": "cli/doctor cli/facts",
     "elf": "unit/img obj/debugfile obj/probes obj/stripped obj/limits", "lang": "unit/lang unit/script lang/lang check/wrong pp/hostile",
