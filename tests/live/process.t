@@ -135,4 +135,37 @@ ok "offcpu.bt: the waits sum up to $waited us ($total us)" test "$total" -ge $((
 like "$(tr '\n' ' ' <"$tmp/trace")" '@off_us\[work, +([a-z_]*nanosleep|__internal_syscall_cancel)[^ ]* +([a-z_]+\+[0-9]+ +)*main\+' "offcpu.bt: by the stack that waited"
 is_sample offcpu.bt
 
+# More threads than a map has room for, which come, wait once, and go
+cat >"$tmp/brief.c" <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *once(void *p) { pthread_setname_np(pthread_self(), "brief"); usleep(20000); return p; }
+int main(void)
+{
+	pthread_t threads[100];
+	if (getchar() < 0)
+		return 1;
+	for (int round = 0; round < 50; round++) {
+		for (int i = 0; i < 100; i++)
+			pthread_create(&threads[i], 0, once, 0);
+		for (int i = 0; i < 100; i++)
+			pthread_join(threads[i], 0);
+	}
+	puts("done");
+	fflush(stdout);
+	return getchar() == 'x';
+}
+END
+gcc -D_GNU_SOURCE -O1 -fno-omit-frame-pointer -pthread -o "$tmp/brief" "$tmp/brief.c"
+live_start "$tmp/brief"
+live_trace -D MIN_US=10000 -D STACK=2 $live_pid offcpu.bt
+echo >&8
+wait_for grep -q 'done' "$tmp/answers"
+live_wait INT
+exec 8>&-
+wait_end "$live_pid"
+n=$(histogram 'wait_us[brief]')
+ok "offcpu.bt: a thread that has ended makes room for others: $n waits of 5000 threads" test "${n:-0}" -ge 4900
+
 done_testing
