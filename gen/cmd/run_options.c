@@ -249,6 +249,8 @@ static const struct cmd_option list[] = {
      "measure the time from probe START to probe DONE: histogram and percentiles"},
     {0, "key", "KEY", CMD_STRING(struct run_options, req.trace.key),
      "with --latency: argument that pairs START with DONE [tid]"},
+    {0, "by", "KEY,...", CMD_STRING(struct run_options, req.trace.by),
+     "with --latency: a histogram for each value of these arguments of DONE"},
     {0, "calls", "PATTERN", CMD_LIST(struct run_options, req.trace.calls),
      "print calls of the matching functions as a tree with times; NAME@FILE.c: those of a source"},
     {0, "args", NULL, CMD_FLAG(struct run_options, req.trace.how.has_args),
@@ -385,6 +387,8 @@ static int check_trace(const struct run_options *o)
 	     "--filter needs -t, --latency or --calls: in a script, write /CONDITION/"},
 	    {t->key && !t->start, "--key needs --latency: --count takes its own keys"},
 	    {(t->deep || t->has_stack) && t->counts, "--deep and --stack exclude --count"},
+	    {t->by && !t->start, "--by needs --latency: --count takes its own keys"},
+	    {t->by && !*t->by, "--by: give a KEY"},
 	    {t->deep && !is_list, "--deep needs -t: in a script, use print(*p)"},
 	    {t->has_stack && !is_list, "--stack needs -t: in a script, print ustack"},
 	    {o->run.n_events && sums,
@@ -454,8 +458,8 @@ static int check_list(const struct run_options *o)
 	bool has_script = req->sources.n || req->defines.n || req->dirs.n || req->given.conf ||
 			  req->findings.n || req->strict || req->forced;
 	const struct trace_request *t = &req->trace;
-	bool has_trace = trace_is_wanted(t) || t->counts || t->filter || t->key || t->deep ||
-			 t->has_stack || t->how.has_args || t->how.max_functions;
+	bool has_trace = trace_is_wanted(t) || t->counts || t->filter || t->key || t->by ||
+			 t->deep || t->has_stack || t->how.has_args || t->how.max_functions;
 	bool has_family =
 	    o->command || o->waits || o->follows || req->given.has_family || req->cgroup_name;
 	if (has_output || has_end || has_script || has_trace || has_family)

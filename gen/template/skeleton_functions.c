@@ -670,16 +670,10 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 		return good;
 	read_pattern(&f, pattern);
 	if (!find_all(&f)) {
-		struct str line = str_is_digits(f.name) ? pattern : STR("");
-		str_take_until(&line, ':');
-		str_take(&line, STR("@"));
 		sk->files->n_missing++;
-		diag_error(sk->diag, NULL, "'" STR_FMT "': no file of the program is " STR_FMT,
-			   STR_ARG(pattern), STR_ARG(f.file));
-		return line.n && diag_note(sk->diag, NULL,
-					   "a source line is traced by -e 'uprobe:__EXE__@" STR_FMT
-					   " { ... }'",
-					   STR_ARG(line));
+		return diag_error(sk->diag, NULL,
+				  "'" STR_FMT "': no file of the program is " STR_FMT,
+				  STR_ARG(pattern), STR_ARG(f.file));
 	}
 	if (!f.found.n)
 		add_inlined(&f);

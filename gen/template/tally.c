@@ -50,6 +50,17 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 	return true;
 }
 
+static bool write_keys(const struct skeleton *sk, const struct skeleton_probe *p, struct str words,
+		       struct code *out)
+{
+	bool good = true;
+	while (words.n) {
+		good &= write_key(sk, p, str_take_until(&words, ','), out);
+		code_z(out, words.n ? ", " : "");
+	}
+	return good;
+}
+
 /** A key of a map is a string for all probes, or for none: @p against @first. */
 static bool check_kind(const struct skeleton *sk, const struct skeleton_probe *first,
 		       const struct skeleton_probe *p, struct str word)
@@ -134,10 +145,7 @@ bool tally_write_counts(const struct skeleton *sk, struct str keys, struct shape
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		skeleton_write_head(p, sk->filter, out);
 		code_z(out, "{\n\t@count[");
-		for (struct str rest = keys; rest.n;) {
-			good &= write_key(sk, p, str_take_until(&rest, ','), out);
-			code_z(out, rest.n ? ", " : "");
-		}
+		good &= write_keys(sk, p, keys, out);
 		code_z(out, "] = count();\n}\n");
 	}
 	return good;
@@ -193,11 +201,15 @@ static const char done_lines[] =
     "\tdelete(@start[?]);\n"
     "}\n"
     "if (~$start != 0) {\n"
-    "\t$us = (int64)((uint64)((int64)nsecs - (int64)$start) / (uint64)1000);\n"
-    "\tBUCKET($us)\n"
-    "\t@us_buckets[$low, $high] = count();\n"
-    "\t@us_max = max((uint64)$us);\n"
-    "}";
+    "\t$us = (int64)((uint64)((int64)nsecs - (int64)$start) / (uint64)1000);\n";
+
+static const char bucket_lines[] = "\tBUCKET($us)\n"
+				   "\t@us_buckets[$low, $high] = count();\n"
+				   "\t@us_max = max((uint64)$us);\n";
+
+static const char by_lines[] = "\t@count[?] = count();\n"
+			       "\t@us[?] = hist((uint64)$us);\n"
+			       "\t@us_max[?] = max((uint64)$us);\n";
 
 static const char unpaired_lines[] = " else if (~$start == 0) {\n"
 				     "\t\t@unpaired[\"done without a start\"] = count();\n"
@@ -234,19 +246,23 @@ static bool write_start(const struct skeleton *sk, const struct skeleton_probe *
 	return good;
 }
 
+/** @by: words of --by; empty: one histogram of all, with percentiles */
 static bool write_done(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-		       const char *open, struct code *out)
+		       struct str by, const char *open, struct code *out)
 {
-	struct code key = {0};
-	bool good = write_start_key(sk, p, word, &key);
+	struct code key = {0}, of = {0};
+	bool good = write_start_key(sk, p, word, &key) && write_keys(sk, p, by, &of);
 	skeleton_write_head(p, NULL, out);
 	code_z(out, "{\n");
 	add_lines(done_lines, "\t", &key, open, out);
+	add_lines(by.n ? by_lines : bucket_lines, "\t", &of, open, out);
+	code_z(out, "\t}");
 	// Where there is a filter, those that have no start are those that it does not let pass.
 	if (!sk->filter)
 		add_lines(unpaired_lines, "", &key, open, out);
 	code_z(out, "\n}\n");
 	code_fini(&key);
+	code_fini(&of);
 	return good;
 }
 
@@ -264,12 +280,14 @@ static bool check_apart(const struct skeleton *start, const struct skeleton *don
 }
 
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
-			 const struct shapes *run, struct code *out)
+			 struct str by, const struct shapes *run, struct code *out)
 {
 	const char *open =
 	    run ? arena_printf(start->arena, "%s > %u && ", run->gate, GATE_SETTLES) : "";
 	bool good = check_apart(start, done) && check_kinds(&start->probes.v[0], start, key) &&
 		    check_kinds(&start->probes.v[0], done, key);
+	for (struct str rest = by; good && rest.n;)
+		good = check_kinds(&done->probes.v[0], done, str_take_until(&rest, ','));
 	code_z(out, "// Latency in microseconds. Written by btgen as a starting point.\n"
 		    "// percentiles.py adds percentiles to its output.\n"
 		    "\n"
@@ -281,7 +299,7 @@ bool tally_write_latency(const struct skeleton *start, const struct skeleton *do
 	for (size_t i = 0; good && i < start->probes.n; i++)
 		good = write_start(start, &start->probes.v[i], key, open, out);
 	for (size_t i = 0; good && i < done->probes.n; i++)
-		good = write_done(done, &done->probes.v[i], key, open, out);
+		good = write_done(done, &done->probes.v[i], key, by, open, out);
 	code_z(out, "\nEND\n{\n\tclear(@start);\n}\n");
 	return good;
 }

@@ -65,7 +65,6 @@ notes() {
 }
 notes "it is a function: use 'uprobe:main'" run -n -t main -x app
 notes "did you mean 'uprobe:main'?" run -n -t uprobe:mian -x app
-notes "a source line is traced by -e 'uprobe:__EXE__@app.c:1 { ... }'" run -n -t uprobe:app.c:1 -x app
 says 1 "btgen: error: -t traces probes and functions of programs: for kprobes, use -e 'kprobe:vfs_read { ... }'" run -n -t kprobe:vfs_read -x app
 says 2 "btgen run: --latency needs two probes: START DONE" run --latency hit $pid
 says 2 "btgen run: --count is given twice: name all keys in one, as in --count=comm,pid" run -t hit --count=a --count=b $pid
@@ -79,6 +78,7 @@ for option in -T --keep; do
 		ok "$option $t" "$btgen" run -n "$option" "$t" -x app a.bt
 	done
 done
+says 2 "btgen run: --by needs --latency: --count takes its own keys" run --by a -t hit $pid
 says 2 "btgen check: unknown option '--hlep', did you mean '--help'?" check --hlep
 says 1 "<command line>:1:1: error: expected '{' after the attach point" run -n -x app -e 'usdt:__EXE__:app:hit printf("x"); }'
 says 1 "<command line>:1:1: error: unknown probe type app" run -n -x app -e 'app:hit { }'
