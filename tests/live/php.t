@@ -56,13 +56,13 @@ throws RuntimeException
 1 < main
 1 > included
 1 < included" "the functions of the program and what it throws, in order, as deep as they are"
-is "$(sed -n 's/^@calls//p; s/^@thrown//p; s/^@compiled//p' "$tmp/trace" | sed "s|$tmp/||" | LC_ALL=C sort)" "[, included]: 1
-[, leaf]: 2
-[, main]: 1
-[, middle]: 1
-[RuntimeException]: 1
+is "$(sed -n 's/^@calls//p; s/^@method_calls//p; s/^@thrown//p; s/^@compiled//p' "$tmp/trace" | sed "s|$tmp/||" | LC_ALL=C sort)" "[RuntimeException]: 1
 [Shop, open]: 1
 [Shop, sell]: 1
+[included]: 1
+[leaf]: 2
+[main]: 1
+[middle]: 1
 [part.php]: 1" "how often each was called; the exception, the file"
 is_sample php.bt
 unlike "$(cat "$tmp/trace")" '^(no function calls|@called)' "without a complaint"
