@@ -227,6 +227,18 @@ row_names() {
 	BTGEN=$btgen BTGEN_BPFTRACE=$bpftrace "$top/tests/bench/names.py" $pid || failed=1
 }
 
+# A table of its own: until all is attached, and from ^C to the end
+row_attach() {
+	local title="attach: until all is attached (CPU, elapsed), and from ^C to the prompt"
+	if [ "$(id -u)" != 0 ] || ! has "$bpftrace"; then
+		skip "$title" "needs root and bpftrace"
+		return
+	fi
+	with_target
+	printf '%s (least of %s)\n' "$title" "${ROUNDS:-5}"
+	BTGEN=$btgen BTGEN_BPFTRACE=$bpftrace "$top/tests/bench/attach.py" $pid || failed=1
+}
+
 row_kernel() {
 	local title="types: one of the kernel"
 	if [ ! -r /sys/kernel/btf/vmlinux ] || ! has pahole; then
@@ -242,7 +254,7 @@ main() {
 	local row
 	failed=0
 	# shellcheck disable=SC2086 # a list of names
-	[ $# -gt 0 ] || set -- ${BENCH:-start expand check probes hits names relay convert enums kernel types}
+	[ $# -gt 0 ] || set -- ${BENCH:-start attach expand check probes hits names relay convert enums kernel types}
 	printf '  %-44s %12s %12s %10s %9s\n' "(medians of ${ROUNDS:-7})" CPU elapsed memory "CPU ratio"
 	for row; do
 		if ! declare -F "row_$row" >/dev/null; then
