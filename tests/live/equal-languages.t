@@ -99,7 +99,7 @@ if php=$(command -v php) && has_probes php "$(readlink -f "$php")"; then
 	USE_ZEND_DTRACE=1 one "$php" -n "$tmp/app.php"
 	equal_watch php -D FLOW php.bt
 	round
-	equal_is php -t total_us
+	equal_is php -t total_us -t method_us
 	over
 else
 	skip "php" "no php with probes here"
