@@ -215,6 +215,7 @@ like "$(result 1)" '^INACTIVE to ACTIVE,change,times 200,in all 123 s,p50 615 ms
 printf '%s\n' '{"time": "2026-01-31T12:00:05.000000000+01:00", "cpu": 0, "pid": 42, "tid": 42, "comm": "app", "probe": "app:hello", "text": "one", "fields": {}}' >"$tmp/one.json"
 "$report" "$tmp/one.json" 2>/dev/null
 like "$(cat "$tmp/one.html")" '1 event of 1 probe in 1 thread' "one is no more than one"
+like "$(cat "$tmp/one.html")" '<h1>one.json, 2026-01-31 12:00:05</h1>' "... and its time is that of its own clock, without a capture's first line"
 
 # Calls in each other, by thread: main calls outer, which calls inner twice, for 1 ms each; and a recursion of 30 calls
 cat >"$tmp/calls.py" <<'END'
@@ -385,6 +386,8 @@ else
 fi
 
 # What is missing
+cp "$report" "$tmp/alone"
+is "$("$tmp/alone" "$tmp/own.json" 2>&1)" "btgen-report: error: btgen's capture.py is missing: install btgen again" "without the rest of btgen it says so"
 is "$("$report" "$tmp/nothing.json" 2>&1)" "btgen-report: error: $tmp/nothing.json: No such file or directory" "a capture that is not there"
 echo hello >"$tmp/hello"
 like "$("$report" "$tmp/hello" 2>&1)" "^btgen-report: error: $tmp/hello has no record: it must be" "a file that is no capture"
