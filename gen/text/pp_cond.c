@@ -189,8 +189,6 @@ static void skip(struct pp *pp)
 			nested--;
 		else if (kind != COND_NONE && !nested && next_group(pp, &name, kind))
 			break;
-		if (name.kind == TOK_EOF)
-			lex->in_directive = false;
 		lex->braces = braces;
 	}
 	lex->quiet = false;
