@@ -22,7 +22,7 @@ WORD = sys.argv[3] if len(sys.argv) > 3 else ""
 PATIENCE = 600
 STRANGER = 65534
 IS_ROOT = os.geteuid() == 0
-APP, CAPTURE, STUB = FOLDER + "/app", FOLDER + "/capture.json", FOLDER + "/stub"
+APP, CAPTURE = FOLDER + "/app", FOLDER + "/capture.json"
 SCRIPT = "usdt:__EXE__:app:push { printf(\"%d\\n\", arg0); }"
 LOCK = b"btgen-lock 1\n"  # has no facts
 
@@ -106,7 +106,7 @@ def run(writer, path, user=None, stdout=subprocess.PIPE):
         capture = path.removesuffix(".html") + ".json"
         os.path.lexists(capture) or shutil.copy(CAPTURE, capture)
         path = capture
-    env = {**os.environ, "PYTHONPATH": STUB, "BTGEN": BTGEN}
+    env = {**os.environ, "BTGEN": BTGEN}
     env.pop("SUDO_UID", None)
     more = {"user": user, "group": user, "extra_groups": []} if user else {}
     done = subprocess.run([*command, path], stdout=stdout, stderr=subprocess.PIPE, timeout=PATIENCE, env=env, check=False, cwd="/", **more)
@@ -292,9 +292,6 @@ def stranger_rows(writer):
 
 
 def make_inputs():
-    os.makedirs(STUB + "/plotly", exist_ok=True)  # its 4 MB of script are not what is tested
-    for name, text in (("__init__", ""), ("offline", "def get_plotlyjs():\n    return ''\n")):
-        put(f"{STUB}/plotly/{name}.py", text.encode())
     put(CAPTURE, b'{"time": "2026-01-31T12:00:00.000000001+01:00", "cpu": 0, "pid": 1, "tid": 1, "comm": "a", "probe": "app:push", "text": "1", "fields": {"n": 1}}\n')
     put(FOLDER + "/app.cases", b"NAME wrong\nRUN /none/at/all\nPROG usdt:__EXE__:app:push { }\nEXPECT 1\n")
 
