@@ -1,4 +1,4 @@
-// What anywhere.t traces. For each byte that it reads: 20 operations, then a line about each of them, and "done".
+// What anywhere.t traces. For each line that it reads, up to "quit": 20 operations, then a line about each of them, and "done".
 #include <btgen/usdt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ int main(void)
 	static char line[256], in[4096], out[4096]; // all that is allocated is in serve()
 	setvbuf(stdin, in, _IOFBF, sizeof(in));
 	setvbuf(stdout, out, _IOFBF, sizeof(out));
-	while (fgets(line, sizeof(line), stdin)) {
+	while (fgets(line, sizeof(line), stdin) && line[0] != 'q') {
 		int result[20];
 		for (int i = 0; i < 20; i++) {
 			struct op op = {.id = 100 + i,
