@@ -15,7 +15,7 @@
 #   make check-package   packages for Debian and for RPM, built from the tarball alone, and what their checkers say; 10 minutes, root
 #   make release      that, and programs for systems without a package: what is published; 20 to 30 minutes, root
 #   make selftest     the tests that the build of a package can run: no root, nothing is installed
-#   make dist         build/btgen-VERSION.tar.gz of what is committed, the same bytes each time
+#   make dist         build/btgen-VERSION.tar.gz of what is committed, or of TAG=vVERSION, the same bytes each time
 #   make lab          the programs of docs/lab
 #   make pictures     the README's pictures, of real runs; root, a minute
 #   make bench        what btgen costs; make bench-scripts: what the scripts cost the programs they trace (10 minutes, root)
@@ -358,9 +358,10 @@ uninstall: install-dirs
 TARBALL := $(BUILD)/btgen-$(VERSION).tar.gz
 dist:
 	@test -e .git || { echo "make dist: this is no git checkout" >&2; exit 1; }
+	@test '$(or $(TAG),v$(VERSION))' = 'v$(VERSION)' || { echo "make dist: this checkout is version $(VERSION): git checkout $(TAG) first" >&2; exit 1; }
 	$(say) DIST $(TARBALL)
 	@mkdir -p $(BUILD)
-	$(Q)git -c core.autocrlf=false -c tar.umask=022 archive --prefix=btgen-$(VERSION)/ HEAD >$(TARBALL:.gz=)
+	$(Q)git -c core.autocrlf=false -c tar.umask=022 archive --prefix=btgen-$(VERSION)/ $(or $(TAG),HEAD) >$(TARBALL:.gz=)
 	$(Q)gzip -9nf $(TARBALL:.gz=)
 
 clean:

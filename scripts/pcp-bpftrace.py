@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -IB
 """Runs bpftrace for the bpftrace agent of Performance Co-Pilot, with scripts of `btgen bundle --pcp`.
 
     bpftrace_path = /usr/share/btgen/pcp-bpftrace.py        in the agent's bpftrace.conf

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -IB
 """Draws histograms with percentiles out of the buckets that a bpftrace script counts.
 
     bpftrace.sh -D PERCENTILES=1 nvme-latency.bt | percentiles.py

@@ -18,4 +18,12 @@ mkdir "$tmp/unpacked" && tar -C "$tmp/unpacked" -xf "$tmp/first/$tarball"
 is "$(cd "$tmp/unpacked/${tarball%.tar.gz}" && find . -type f | LC_ALL=C sort)" \
 	"$(git -C "$top" ls-tree -r --name-only HEAD | sed 's|^|./|' | LC_ALL=C sort)" "it has what is committed, in a folder of its name"
 is "$(make -C "$tmp/unpacked/${tarball%.tar.gz}" dist 2>&1 | grep -c 'this is no git checkout')" 1 "without git there is none"
+
+version=${tarball#btgen-} version=${version%.tar.gz}
+git -C "$tmp/a clone" tag "v$version"
+git -C "$tmp/a clone" -c user.name=a -c user.email=a@b.example commit -q --allow-empty -m "after the release"
+make -s -C "$tmp/a clone" BUILD=tag TAG="v$version" dist
+ok "TAG=: the bytes of that tag, whatever came after it" cmp "$tmp/first/$tarball" "$tmp/a clone/tag/$tarball"
+make -s -C "$tmp/a clone" BUILD=other TAG=v9.9.9 dist 2>"$tmp/err"
+like "$? $(cat "$tmp/err")" "^2 make dist: this checkout is version $version: git checkout v9.9.9 first" "... which must be this version's"
 done_testing
