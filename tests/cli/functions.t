@@ -100,7 +100,7 @@ DIR/app: 1 function
 uprobe:c_name(char *text, unsigned int n)" "of a process each file has its heading"
 exec 8>&-
 
-lines() { sed -nE 's/^mx\.cc:([0-9]+) .*/\1/p' | sort -un; }
+lines() { sed -nE 's/^uprobe:mx\.cc:([0-9]+) .*/\1/p' | sort -un; }
 is "$(list -x app mx.cc | lines)" "$(readelf --debug-dump=decodedline app | awk '$1 == "mx.cc" && $2 ~ /^[0-9]+$/ && $NF == "x" { print $2 }' | sort -un)" \
 	"a source file: the lines that readelf has"
 is "$(list -x app nowhere.cc)" "btgen: error: no file has debug information (-g) of nowhere.cc" "one that the program has not"
