@@ -374,7 +374,8 @@ int run_once(struct arena *a, struct diag *d, struct run_options *o, const struc
 			     "while they are attached and detached, only some of them count");
 	warn_of_strftime(d, &cfg);
 	struct codename *names = NULL;
-	if (x->bind.made->names_code || (cfg.proc && prints_addresses(&x->bind)))
+	if (x->bind.made->names_code || o->shapes.functions.n_items ||
+	    (cfg.proc && prints_addresses(&x->bind)))
 		names = codename_open(a, d, x->proc);
 	struct filetext *texts = NULL;
 	if (!cfg.proc && x->files.list.n && o->shapes.has_head && prints_addresses(&x->bind))

@@ -31,6 +31,8 @@ struct enumtab {
 	struct str name; /**< the type, with its scopes; as asked for an enum without a tag */
 	unsigned size;	 /**< bytes */
 	bool is_signed;
+	struct str
+	    of_code; /**< its values are addresses of functions, whose names are after this: "uprobe:" */
 	struct enumtab_item *items; /**< in the order of the program */
 	size_t n_items;
 	struct map by_value; /**< of items; a table made by hand has none and is searched */

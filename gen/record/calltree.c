@@ -8,6 +8,7 @@
 #include "record/order.h"
 #include "record/render.h"
 #include "elf/demangle.h"
+#include "value/codename.h"
 #include "value/show.h"
 
 enum {
@@ -460,11 +461,14 @@ static const struct shape *function_shape(struct calltree *t, const struct recor
 {
 	bool is_entry = r->shape->style == SHAPE_ENTRY;
 	struct str name = r->probe;
-	uint64_t addr;
+	uint64_t addr = 0;
 	const struct enumtab_item *known = NULL;
 	if (str_has_prefix(name, STR("0x")) && str_to_u64(name, &addr))
 		known = enumtab_get(&t->shapes->functions, (int64_t)addr);
 	name = known ? known->name : name;
+	if (addr && !known && t->config.render->names) // the process has called exec()
+		name = codename_find(t->config.render->names, addr);
+	name = name.n ? name : r->probe;
 	struct shape *both = map_get(&t->merged, name);
 	if (!both) {
 		const struct shape *of_all = is_entry ? r->shape : r->shape - 1;

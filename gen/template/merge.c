@@ -173,6 +173,7 @@ static bool number_probes(struct merge *m, struct shapes *run)
 	if (!img_load_bias(tf->bin.img, tf->mapped->start, tf->mapped->offset, &bias))
 		return false;
 	*t = (struct enumtab){.name = STR(SHAPE_FUNCTIONS), .size = 8};
+	t->of_code = str_printf(a, "%s:", m->sk->probes.v[0].kind);
 	t->items = arena_array(a, struct enumtab_item, m->sk->probes.n);
 	for (unsigned pass = 0; pass < 2; pass++) {
 		vec_each(const struct skeleton_probe, p, &m->sk->probes) {

@@ -205,6 +205,18 @@ static void make_names(struct arena *a, struct ctype *t, int64_t v, struct enumt
 static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t v)
 {
 	struct strbuf text = {0}; // the name, of flags, or the number
+	struct codename *code = names->of_code.n && !enumtab_get(names, v) ? w->how->names : NULL;
+	struct str function = code ? codename_find(code, (uint64_t)v) : STR("");
+	if (function.n) { // the process has called exec() since the table was made
+		strbuf_adds(&text, names->of_code);
+		strbuf_adds(&text, function);
+		if (w->j)
+			json_bytes(w->j, NULL, strbuf_str(&text));
+		else
+			strbuf_add_printable(w->out, strbuf_str(&text));
+		strbuf_fini(&text);
+		return;
+	}
 	if (!w->j) {
 		render_enum(names, v, w->out);
 		return;

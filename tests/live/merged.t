@@ -145,6 +145,47 @@ for words in '--max-functions 35 --calls app:app_*' '--max-functions 34 --calls 
 	is "$(grep -c 'app_f[1-8]()' "$tmp/trace")" "$((3 * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8)))" "it traces"
 done
 
+echo "# a process that calls exec() has its functions elsewhere"
+cat >"$tmp/again.c" <<'END'
+#include <stdio.h>
+#include <unistd.h>
+volatile int sink;
+__attribute__((noinline)) void app_a(void) { sink++; }
+__attribute__((noinline)) void app_b(void) { sink += 2; }
+int main(int argc, char **argv)
+{
+	char c;
+	(void)argc;
+	dprintf(1, "ready\n");
+	while (read(0, &c, 1) == 1) {
+		app_a(); app_b(); app_b();
+		dprintf(1, "done\n");
+		if (c == 'e')
+			execv("/proc/self/exe", argv);
+	}
+	return 0;
+}
+END
+gcc -O1 -g -o "$tmp/again" "$tmp/again.c"
+again() { # ARG...: once before, and once after
+	live_start "$tmp/again"
+	ok "$*: it attaches" live_trace "$live_pid" "$@"
+	printf 'e' >&8
+	wait_for eval '[ "$(grep -c ready "$tmp/answers")" = 2 ]'
+	printf 'x' >&8
+	wait_for eval '[ "$(grep -c done "$tmp/answers")" = 2 ]'
+	live_settle
+	live_wait INT
+	exec 8>&-
+	wait_end "$live_pid"
+}
+again -t 'uprobe:app_*' --count
+is "$(counts | awk -F': ' '{ n[$1] += $2 } END { for (k in n) print k, n[k] }' | sort)" "app_a 2
+app_b 4" "counts have the names of functions"
+again --calls 'app_*'
+is "$(grep -o 'app_[ab]()' "$tmp/trace" | sort | uniq -c | awk '{ print $2, $1 }')" "app_a() 2
+app_b() 4" "and so have calls"
+
 echo "# one attach point from 0.23 on"
 live_start "$tmp/app"
 points=$("$live_sh" -T 0.1 --echo -t 'uprobe:app_f1*' --count "$live_pid" 2>/dev/null | grep -o '^uprobe:[^ ]*' | sed 's/.*://')
