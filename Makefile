@@ -7,6 +7,7 @@
 #   make check-chroot SUITE=trixie      make demo and make check in a bare Debian of that suite
 #   make check-sandbox   make demo and make check where nothing may be traced, as in docker by default; root
 #   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 5 minutes each
+#   make check-head   the live tests with bpftrace built of its newest source (HEAD_SOURCE=PATH|ADDRESS); root, an hour
 #   make check-vm     NVMe scripts, and a few live tests, in emulated machines with their own kernels, 4 to 6 minutes
 #   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses
 #   make check-fleet  what others do with our output, and metrics of many hosts: the tools of others, a minute; root
@@ -43,8 +44,8 @@ ifneq ($(if $(DRY_RUN),,$(filter $(SETUP_GOALS),$(MAKECMDGOALS))),)
 # The demo takes minutes to build: what it cannot show on this machine is said first.
 $(if $(filter demo,$(MAKECMDGOALS)),$(shell DEMO=$(DEMO) tests/demo.sh --rights >&2))
 SETUP := $(shell scripts/pkgdep.sh $(if $(filter demo check-chroot check-package release,$(MAKECMDGOALS)),,--test) \
-	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
-	$(if $(filter check-chroot check-package release,$(MAKECMDGOALS)),--chroot) $(if $(filter check-package release,$(MAKECMDGOALS)),--package) \
+	$(if $(filter lint,$(MAKECMDGOALS)),--lint) $(if $(filter check-matrix check-head,$(MAKECMDGOALS))$(MATRIX),--matrix) $(if $(filter bench,$(MAKECMDGOALS)),--bench) \
+	$(if $(filter check-chroot check-head check-package release,$(MAKECMDGOALS)),--chroot) $(if $(filter check-package release,$(MAKECMDGOALS)),--package) \
 	$(if $(filter check-vm check-vm-all,$(MAKECMDGOALS)),--vm --matrix) $(if $(filter check-fleet,$(MAKECMDGOALS)),--fleet) >&2 || echo failed)
 ifneq ($(strip $(SETUP)),)
 $(error the packages above could not be installed)
@@ -97,7 +98,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-sandbox check-spdk check-vm check-vm-all check-fleet check-others check-gdb check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall install-dirs \
+.PHONY: all demo check check-matrix check-chroot check-sandbox check-spdk check-head check-vm check-vm-all check-fleet check-others check-gdb check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall install-dirs \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -219,6 +220,11 @@ EACH_T := $(patsubst %,tests/live/%.t,args beyond broken builtins constants dial
 check-matrix: all
 	$(Q)EACH='$(if $(T),,$(if $(OTHERS),$(EACH_T)))' $(call prove,$(MANY),AGAIN=6 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh tests/matrix/run.sh) \
 		$(or $(T),$(filter-out $(if $(OTHERS),$(SAME_T)),$(filter tests/live/% tests/header/%,$(LONG_T)) $(LIVE_T)))
+
+# The same with the bpftrace that is not released yet.
+check-head: all
+	$(Q)BTGEN_BPFTRACE=$$(HEAD_SOURCE='$(HEAD_SOURCE)' tests/matrix/head.sh) && export BTGEN_BPFTRACE && \
+		$(call prove,$(MANY),AGAIN=6 AGAIN_OF='tests/live/*' tests/matrix/tracefs.sh) $(or $(T),$(filter tests/live/% tests/header/%,$(LONG_T)) $(LIVE_T))
 
 # The system as a new user may have it: nothing installed but make and gcc.
 check-chroot:

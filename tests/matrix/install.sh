@@ -15,29 +15,6 @@ set -euo pipefail
 # shellcheck source=tests/matrix/mirror.sh
 . "$(dirname "${BASH_SOURCE[0]}")/mirror.sh"
 
-# settle DIR: the binary and the libraries it loads, from $work/root to DIR, tied to each other.
-settle() {
-	local dir=$1 bin=$work/root/usr/bin/bpftrace loader libs soname path
-	local -a needed=()
-	mkdir -p "$dir/lib"
-	loader=$(patchelf --print-interpreter "$bin")
-	# /lib64 is a link that only an installed base-files makes
-	loader=$(find "$work/root" -name "${loader##*/}" -print -quit)
-	libs=$(find "$work/root" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
-	while read -r soname path; do
-		cp -L "$path" "$dir/lib/$soname"
-		needed+=(--add-needed "$soname")
-	done < <("$loader" --library-path "$libs" --list "$bin" |
-		awk '$1 !~ /\// && $2 == "=>" && $3 ~ /^\// { print $1, $3 }')
-	[ ${#needed[@]} -gt 0 ] || die "cannot list the libraries of $bin"
-	cp -L "$loader" "$dir/lib/"
-	# A library's RUNPATH would hide ours from what it loads itself: so the program names them all.
-	# (Two runs: patchelf 0.14 mixes up the strings when one run does both.)
-	cp "$bin" "$dir/bpftrace"
-	patchelf "${needed[@]}" "$dir/bpftrace"
-	patchelf --set-interpreter "$dir/lib/${loader##*/}" --force-rpath --set-rpath "$dir/lib" "$dir/bpftrace"
-}
-
 # install_suite SUITE: afterwards $cache/suite-SUITE leads to it
 install_suite() {
 	local suite=$1 version dir deb
@@ -55,7 +32,7 @@ install_suite() {
 	dir=$cache/bpftrace-$version
 	if ! "$dir/bpftrace" --version >/dev/null 2>&1; then
 		rm -rf "$dir"
-		settle "$dir"
+		tie "$work/root" usr/bin/bpftrace "$dir"
 		"$dir/bpftrace" --version | grep -qF "v$version" || die "$dir/bpftrace does not run"
 	fi
 	ln -sfn "bpftrace-$version" "$cache/suite-$suite"

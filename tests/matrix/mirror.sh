@@ -6,6 +6,7 @@
 #   own_suite      this machine's
 #   fetch_debs SUITE PACKAGE...     the packages and all that they depend on, to $work/cache/archives, for $arch ($ARCH, or this machine's)
 #   unpack_debs TREE                these packages there, without installing them
+#   tie ROOT PROGRAM DIR            copies a program of that tree and the libraries that it loads to DIR, which replace the system's
 #   die MESSAGE
 # shellcheck shell=bash disable=SC2034
 
@@ -66,4 +67,26 @@ unpack_debs() {
 	for deb in "$work"/cache/archives/*.deb; do
 		dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$1" --keep-directory-symlink
 	done
+}
+
+tie() {
+	local root=$1 bin=$1/$2 dir=$3 name=${2##*/} loader libs soname path
+	local -a needed=()
+	mkdir -p "$dir/lib"
+	loader=$(patchelf --print-interpreter "$bin")
+	# /lib64 is a link that only an installed base-files makes
+	loader=$(find "$root" -name "${loader##*/}" -print -quit)
+	libs=$(find "$root" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+	while read -r soname path; do
+		cp -L "$path" "$dir/lib/$soname"
+		needed+=(--add-needed "$soname")
+	done < <("$loader" --library-path "$libs" --list "$bin" |
+		awk '$1 !~ /\// && $2 == "=>" && $3 ~ /^\// { print $1, $3 }')
+	[ ${#needed[@]} -gt 0 ] || die "cannot list the libraries of $bin"
+	cp -L "$loader" "$dir/lib/"
+	# A library's RUNPATH would hide ours from what it loads itself: so the program names them all.
+	# (Two runs: patchelf 0.14 mixes up the strings when one run does both.)
+	cp "$bin" "$dir/$name"
+	patchelf "${needed[@]}" "$dir/$name"
+	patchelf --set-interpreter "$dir/lib/${loader##*/}" --force-rpath --set-rpath "$dir/lib" "$dir/$name"
 }
