@@ -65,8 +65,6 @@ QUIRK(dialect_has_own_printf, SINCE(24)) // 3049bbf41
 QUIRK(dialect_confuses_choices, 18, 23) // #4567
 /** Prints the name of an enumerator for %s of (enum E)x, and a number where it has none: tests/live/enumtext.t. */
 QUIRK(dialect_names_enums, SINCE(23)) // #3515
-/** Comparisons and the like are true or false, and print() prints that, from 0.24; before, 1 or 0. */
-QUIRK(dialect_has_bool, SINCE(24)) // #4280
 /** What is read of a map that nothing sets is 0 or "" from 0.24; before, it is an error. */
 QUIRK(dialect_reads_unset_maps, SINCE(24)) // #4334
 /** Cannot load a clause with one attach point twice; the others run it twice. */

@@ -232,8 +232,9 @@ static const struct text *emit_plain_call(struct emitter *e, const struct node *
 		else if (gives == GIVES_AGGREGATION)
 			children[i] = store_sample(e, n, c, children[i]);
 		else if (i > 0) // else it is the map of delete(@m, key)
-			children[i] = number_for_store(e, c, children[i],
-						       vocabulary_word(n->name->text)->does);
+			children[i] = number_for_store(e, c, children[i]);
+		else if (tok_is(n->name, "print"))
+			children[i] = number_of_bool(e, c, children[i]);
 	// A parameter has the type of its argument, and two truths add up to one.
 	bool is_macro = e->b->given->files && script_macro(&e->b->found.script, n);
 	i = 0;

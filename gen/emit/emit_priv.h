@@ -193,12 +193,10 @@ enum repr number_repr_of_literal(const struct emitter *e, uint64_t value);
 /** @t of @n converted to 64 bits, signed or not, with the same value. */
 const struct text *number_make(struct emitter *e, const struct node *n, const struct text *t,
 			       bool is_signed);
-/** A bool as the number 0 or 1, not -1. @is_sample: for an aggregation. */
-const struct text *bool_to_sample(struct emitter *e, const struct node *n, const struct text *t,
-				  bool is_sample);
+/** A bool as the number 0 or 1, not -1. */
+const struct text *number_of_bool(struct emitter *e, const struct node *n, const struct text *t);
 /** A number that is stored to be printed later; likewise. */
-const struct text *number_for_store(struct emitter *e, const struct node *n, const struct text *t,
-				    bool is_sample);
+const struct text *number_for_store(struct emitter *e, const struct node *n, const struct text *t);
 /** An operator, assignment or cast; NULL: write it with @children, which may have changed. */
 const struct text *number_operator(struct emitter *e, const struct node *n,
 				   const struct text **children);

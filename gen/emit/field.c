@@ -344,7 +344,7 @@ bool printfield_print(struct printing *g, struct node *n, struct shape_field *f)
 		return false;
 	f->as.letter = f->value.type->is_signed ? 'd' : 'u';
 	printfield_add(g, n, f);
-	if (is_pointer || (is_bool(n) && dialect_has_bool(g->e->b->given->version)))
+	if (is_pointer)
 		f->as.letter = 's';
 	return true;
 }

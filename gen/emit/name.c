@@ -76,7 +76,7 @@ static const struct text *emit_key(struct emitter *e, const struct name_lookup *
 	e->in_key = NULL;
 	const struct text *key = emit(e, found->key, WANT_VALUE);
 	e->in_key = was;
-	return bool_to_sample(e, found->key, key, false);
+	return number_of_bool(e, found->key, key);
 }
 
 static const struct text *read_table(struct emitter *e, const struct node *n, struct str map,

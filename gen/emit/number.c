@@ -146,22 +146,20 @@ static const struct text *bool_to_int(struct emitter *e, const struct node *n, c
 	return t->is_bool ? number_make(e, n, t, true) : t;
 }
 
-const struct text *bool_to_sample(struct emitter *e, const struct node *n, const struct text *t,
-				  bool is_sample)
+const struct text *number_of_bool(struct emitter *e, const struct node *n, const struct text *t)
 {
-	// Where x and y are signed, bpftrace 0.23 takes true for -1; from 0.24 on aggregations refuse it.
-	return t->is_bool && (is_sample || mixes_signs(e)) ? number_make(e, n, t, false) : t;
+	// Where x and y are signed, bpftrace 0.23 takes true for -1; from 0.24 on it is a type of its own.
+	return t->is_bool ? number_make(e, n, t, false) : t;
 }
 
-const struct text *number_for_store(struct emitter *e, const struct node *n, const struct text *t,
-				    bool is_sample)
+const struct text *number_for_store(struct emitter *e, const struct node *n, const struct text *t)
 {
 	// From 0.24 on u64 & i32 is an int64, and shown as one; so is a variable that holds it.
 	bool may_be_signed = t->repr == REPR_SIGNED || t->repr == REPR_UNKNOWN;
 	if (!mixes_signs(e) && may_be_signed && n->expr && n->expr->kind == EXPR_NUMBER &&
 	    n->expr->sign == SIGN_UNSIGNED && !ctype_pointee(n->expr->type))
 		return number_make(e, n, t, false);
-	return bool_to_sample(e, n, t, is_sample);
+	return number_of_bool(e, n, t);
 }
 
 /** @t as an operand of an operator whose result is cast. */

@@ -61,7 +61,10 @@ static enum store_type store_type_of(const struct emitter *e, const struct store
 	case SIGN_MIXED:
 		return INT64;
 	case SIGN_NONE:
-		if (values == STORE_LITERAL || (s->kinds == STORE_BOOL && is_variable))
+		// 0.23 takes !x for an uint64, and x < y for an int64.
+		if (values == STORE_LITERAL ||
+		    (s->kinds == STORE_BOOL && is_variable &&
+		     (is_one || !dialect_mixes_signs(e->b->given->version))))
 			return AS_IS;
 		return is_one || (s->kinds == STORE_NUMBER && s->type) ? AS_IS : INT64;
 	default:
@@ -199,14 +202,10 @@ static const struct store *store_of_tuple(struct emitter *e, const struct node *
 const struct text *store_element(struct emitter *e, const struct node *tuple, size_t i,
 				 const struct node *n, const struct text *t)
 {
-	const struct node *in = tuple->parent;
-	if (t->is_bool && (node_is(in, NODE_CALL, "has_key") || node_is(in, NODE_CALL, "delete")))
-		return number_make(e, n, t, false); // as in store_key()
 	const struct store *s = store_of_tuple(e, tuple);
 	bool is_known = s && i < s->n && !(s->kinds & ~STORE_STEP);
 	return number_for_store(
-	    e, n, make_stored(e, store_type_of(e, is_known ? &s->columns[i] : NULL, false), n, t),
-	    false);
+	    e, n, make_stored(e, store_type_of(e, is_known ? &s->columns[i] : NULL, false), n, t));
 }
 
 const struct text *store_key(struct emitter *e, const struct node *map, size_t i,
@@ -222,17 +221,15 @@ const struct text *store_key(struct emitter *e, const struct node *map, size_t i
 	bool is_split = c && ((c->sign == SIGN_UNSIGNED && !c->type) || is_computed) &&
 			dialect_has_signed_args(e->b->given->version);
 	bool is_disputed = c && (c->disputed || is_split) && !(c->kinds & STORE_OTHER);
-	if (t->is_bool)
-		return number_make(e, n, t, false);
 	return number_for_store(
-	    e, n, make_stored(e, is_disputed ? store_type_of(e, c, false) : AS_IS, n, t), false);
+	    e, n, make_stored(e, is_disputed ? store_type_of(e, c, false) : AS_IS, n, t));
 }
 
 const struct text *store_sample(struct emitter *e, const struct node *call, const struct node *n,
 				const struct text *t)
 {
 	const struct store *s = sample_of(e, call);
-	return number_for_store(e, n, make_stored(e, store_type_of(e, s, false), n, t), true);
+	return number_for_store(e, n, make_stored(e, store_type_of(e, s, false), n, t));
 }
 
 bool store_is_integer(const struct ctype *t)
@@ -260,7 +257,7 @@ const struct text *store_value(struct emitter *e, const struct node *name, const
 	if (store_is_integer(to) && dialect_mixes_signs(e->b->given->version))
 		return store_cut(e, to, n, t);
 	t = make_stored(e, store_type_of(e, s ? &s->value : NULL, is_variable), n, t);
-	return is_variable ? t : number_for_store(e, n, t, false);
+	return is_variable ? t : number_for_store(e, n, t);
 }
 
 // --- max() and min() of versions that lose numbers ---

@@ -36,7 +36,6 @@ def script_of(rows):
 def values_of(text):
     """What a trace printed: {row: value}."""
     found = dict(re.findall(r"^(\d+) (-?\d+)$", text, re.M))
-    text = re.sub(r"^(@key_\d+\[)(true|false)\b", lambda m: m[1] + str(int(m[2] == "true")), text, flags=re.M)  # from 0.24 on
     found.update(re.findall(r"^@key_(\d+)\[(-?\d+)\]: 1$", text, re.M))
     found.update(re.findall(r"^@sum_(\d+): (-?\d+)$", text, re.M))
     return found

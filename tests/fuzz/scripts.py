@@ -649,8 +649,6 @@ def lines_of(text):
     for ident, value in re.findall(r"^(p\d+) (.*)$", text, re.M):
         found.setdefault(ident, []).append(value)
     for name, value in re.findall(r"^(@[amt]\d+(?:\[.*\])?): (.*)$", text, re.M):
-        for word, number in (("true", "1"), ("false", "0")):  # from 0.24 on
-            name, value = re.sub(rf"(?<=[\[ ]){word}\b", number, name), re.sub(rf"^{word}$", number, value)
         found[name] = [re.sub(r"^\{ \.count = (.*), \.average = (.*), \.total = (.*) \}$", r"count \1, average \2, total \3", value)]
     return found
 

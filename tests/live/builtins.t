@@ -155,17 +155,14 @@ wait_for grep -q getopt "$tmp/said"
 # script: a clause for each word, with its value in each place, and one that it filters; what they must print goes to $tmp/want,
 # and what is printed of it in JSON, to $tmp/fields
 script() {
-	local since kind word value text before letter literal shown quoted parts=0 at
+	local since kind word value text before letter literal quoted parts=0 at
 	echo '#define SAME(x) x'
 	[ "$version" -lt 25 ] || echo 'config = { max_strlen = 1100 }'
 	while IFS='|' read -r since kind word value text before; do
 		[ "$since" -le "$version" ] || continue
-		text=${text:-$word} letter=%d literal=$value shown=$value quoted=$value at=usdt:__EXE__:who:tick
+		text=${text:-$word} letter=%d literal=$value quoted=$value at=usdt:__EXE__:who:tick
 		[ "$word" != func ] || at=uprobe:__EXE__:tick
 		case $kind in
-		truth)
-			[ "$version" -lt 24 ] || case $value in 1) shown=true ;; *) shown=false ;; esac
-			;;
 		text | name) letter=%s literal="\"$value\"" quoted="\"$value\"" ;;
 		esac
 		printf '%s /@done_%s == 0/ {\n\t%s\n' $at "$word" "$before"
@@ -190,8 +187,8 @@ script() {
 		esac
 		if [ "$kind" != name ]; then
 			printf '\t@key_%s[%s] = 1; @pair_%s[%s, 7] = 1; @value_%s = %s;\n' "$word" "$text" "$word" "$text" "$word" "$text"
-			printf '%s\n' "@key_${word}[$value]: 1" "@pair_${word}[$value, 7]: 1" "@value_$word: $shown" >&3
-			printf '%s\n' "@key_${word}[$quoted] 1" "@pair_${word}[$quoted, 7] 1" "@value_$word ${quoted/#$value/$shown}" >&4
+			printf '%s\n' "@key_${word}[$value]: 1" "@pair_${word}[$value, 7]: 1" "@value_$word: $value" >&3
+			printf '%s\n' "@key_${word}[$quoted] 1" "@pair_${word}[$quoted, 7] 1" "@value_$word $quoted" >&4
 		fi
 		if [ "$kind" = number ] || [ "$kind" = truth ]; then
 			printf '\t@sum_%s = sum(%s);\n' "$word" "$text"
