@@ -1,4 +1,4 @@
-"""A .note.btgen.types, as `btgen embed` of 0.1 wrote it; format: docs/usdt-notes.md.
+"""A .note.btgen.types, as `btgen embed` of 0.1 wrote it; format: docs/dev/old-notes.md.
 
     note = Note({"class shop::state": ("signed char", {"open": -1, "closed": 3})})
     note.probe("shop:sold", id="int", item="char const *", st="class shop::state", label="char[12]")

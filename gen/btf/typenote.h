@@ -3,7 +3,7 @@
  *
  * `btgen embed` of 0.1 wrote it out of the debug information, and it stays after strip: BTF, which names
  * enumerators and has no members of structs, and for each site a function prototype with the types of its
- * arguments. Nothing writes it any more; it is read until 0.3. Format: docs/usdt-notes.md. A malformed note
+ * arguments. Nothing writes it any more; it is read until 0.3. Format: docs/dev/old-notes.md. A malformed note
  * is skipped in silence, as if it did not exist.
  *
  *	struct typenote *note = typenote_read(img);	// binary.h does it once
