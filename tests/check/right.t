@@ -100,6 +100,11 @@ for script in "$right"/process/*.bt; do
 done
 written=$n_right
 
+python3 -c 'import ssl, sys; print("ready", flush=True); sys.stdin.read()' <"$tmp/stdin" >"$tmp/with_ssl" 3>&- & # a program with the library
+with_ssl=$!
+own $with_ssl
+wait_for grep -q ready "$tmp/with_ssl"
+
 # bpf/: SPDK's, those for any process (a C++ program that waits), those of the machine, and the rest on what is installed.
 # for_script NAME: what the script is for, as options; nothing when it is not here
 for_script() {
@@ -108,11 +113,7 @@ for_script() {
 	nvme-trace | nvme-latency) echo --conf "$top/bpf/enums.conf" && return ;; # the machine
 	arenas | connect-accept | exceptions | files | fsync | getaddrinfo | leaks | loader | longjmp | malloc | mutex | offcpu | readv | syscalls | syscall-latency)
 		echo -p $process && return ;;
-	tls) # a program with the library
-		python3 -c 'import ssl, sys; print("ready", flush=True); sys.stdin.read()' <"$tmp/stdin" >"$tmp/with_ssl" &
-		own $!
-		wait_for grep -q ready "$tmp/with_ssl"
-		echo -p $! && return ;;
+	tls) echo -p $with_ssl && return ;;
 	java) file=$(printf '%s\n' /usr/lib/jvm/*/lib/server/libjvm.so | head -n 1) ;;
 	php) file=$(command -v php) ;;
 	postgresql*) file=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | head -n 1) ;;
