@@ -7,6 +7,7 @@
 #   fetch_debs SUITE PACKAGE...     the packages and all that they depend on, to $work/cache/archives, for $arch ($ARCH, or this machine's)
 #   unpack_debs TREE                these packages there, without installing them
 #   tie ROOT PROGRAM DIR            copies a program of that tree and the libraries that it loads to DIR, which replace the system's
+#   lock_vm        makes $cache/vm, and holds its lock until the script ends; no link in a folder of another user leads it elsewhere
 #   die MESSAGE
 # shellcheck shell=bash disable=SC2034
 
@@ -20,6 +21,13 @@ own_suite=$(. /etc/os-release && printf '%s' "${VERSION_CODENAME-}")
 die() {
 	printf '%s: error: %s\n' "${0##*/}" "$1" >&2
 	exit 1
+}
+
+lock_vm() {
+	mkdir -p "$cache/vm"
+	[[ -O $cache && -O $cache/vm ]] || die "$cache/vm is another user's"
+	exec 9>>"$cache/vm/lock"
+	flock 9
 }
 
 mirror() {

@@ -37,9 +37,7 @@ main() {
 	fi
 	[ $# = 1 ] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2; }
 	folder=$cache/vm/kernel-$1-$arch
-	mkdir -p "$cache/vm"
-	exec 9>"$cache/vm/lock"
-	flock 9
+	lock_vm
 	[ $update = no ] && [ -e "$folder/vmlinuz" ] || fetch "$1" "$folder"
 	printf '%s\n' "$folder"
 }

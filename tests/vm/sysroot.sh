@@ -13,9 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 main() {
 	local folder=$cache/vm/sysroot2-$own_suite-$arch
-	mkdir -p "$cache/vm"
-	exec 9>"$cache/vm/lock"
-	flock 9
+	lock_vm
 	if [ ! -e "$folder" ]; then
 		printf 'sysroot.sh: fetching the libraries of Debian %s for %s\n' "$own_suite" "$arch" >&2
 		work=$(mktemp -d "$cache/vm/new.XXXXXX")

@@ -40,9 +40,7 @@ main() {
 	local folder=$cache/vm/tools-$own_suite-$arch
 	[ "$arch" = amd64 ] || die "the emulated machine is an x86-64 one"
 	command -v "${programs[@]}" >/dev/null && exit
-	mkdir -p "$cache/vm"
-	exec 9>"$cache/vm/lock"
-	flock 9
+	lock_vm
 	[ -e "$folder" ] || fetch "$folder"
 	printf '%s\n' "$folder/programs"
 }

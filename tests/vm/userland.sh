@@ -63,9 +63,7 @@ make_image() {
 main() {
 	local image
 	image=$cache/vm/userland-$own_suite-$arch-$(sha256sum "${BASH_SOURCE[0]}" | cut -c 1-12).img
-	mkdir -p "$cache/vm"
-	exec 9>"$cache/vm/lock"
-	flock 9
+	lock_vm
 	[ -e "$image" ] || make_image "$image"
 	printf '%s\n' "$image"
 }
