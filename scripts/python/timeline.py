@@ -93,6 +93,9 @@ class Rule:
         self.unit = UNITS.get(track.get("unit", "ns"), 1000000000)
         self.by_parts, self.name_parts = split_fields(self.by), split_fields(self.name)
         self.is_missed = self.is_used = False
+        # Of tracks that are gone: of how many parts, and which of them an object must have
+        parts = self.by_parts if self.kind == "gone" and ANY in self.by_parts[1::2] else []
+        self.same = parts and (len(parts), tuple(i for i, part in enumerate(parts) if i % 2 == 0 or part != ANY))
 
     def matches(self, name):
         pattern = re.escape(self.probe).replace(r"\*", ".*").replace(r"\?", ".")
@@ -176,7 +179,7 @@ class Timeline:
         self.calls = {}
         self.processes = set()  # those that have a name
         self.threads, self.objects = {}, {}
-        self.lasting = {}  # tracks of objects that have a state or an operation
+        self.lasting = {}  # by Rule.same, then by those parts: tracks of objects that have a state or an operation
         self.last = self.n_late = 0
         self.trigger = ""  # of --keep: why the capture ends where it does
         self.objects_place = Place(OBJECTS, OBJECTS)
@@ -269,12 +272,19 @@ class Timeline:
 
     # --- what the script has of its records
 
+    def those_like(self, track):
+        """Of each {*}: the tracks that last and differ from this one there only."""
+        for (n, same), tracks in self.lasting.items():
+            if n == len(track.parts):
+                yield tracks.setdefault(tuple(track.parts[i] for i in same), {})
+
     def close_track(self, track, ns, is_end):
         """What was open on the track gives way to something else."""
         what, track.open = track.open, None
         if what is None:
             return
-        self.lasting.pop(track, None)
+        for those in self.those_like(track):
+            those.pop(track, None)
         if what.category == "change" and not is_end:  # its end was not seen: nobody knows how long it took
             self.to.mark(what)
         else:
@@ -304,7 +314,8 @@ class Timeline:
         if rule.kind != "end":
             track.open = Slice(track.place, name, "state" if rule.kind == "state" else "change", ns, args, thread.place)
             if rule.by:
-                self.lasting[track] = True
+                for those in self.those_like(track):
+                    those[track] = True
             if self.has_ids:
                 self.give_ids(track, 0, track.open)
         return name
@@ -313,11 +324,10 @@ class Timeline:
         """Objects of that name, or of all that differ from it in {*}, have ended; or the thread has."""
         if parts is None:
             those = [thread]
-        elif ANY not in rule.by_parts[1::2]:
+        elif not rule.same:
             those = filter(None, [self.objects.get("".join(parts).strip(BLANKS))])
         else:
-            n, same = len(parts), [i for i in range(len(parts)) if i % 2 == 0 or rule.by_parts[i] != ANY]
-            those = [track for track in self.lasting if len(track.parts) == n and all(track.parts[i] == parts[i] for i in same)]
+            those = list(self.lasting[rule.same].get(tuple(parts[i] for i in rule.same[1]), ()))
         for track in those:
             self.close_track(track, ns, False)
 
@@ -440,6 +450,7 @@ class Timeline:
         self.rules = []
         try:
             self.rules = [Rule(track) for track in first.get("tracks", [])]
+            self.lasting = {rule.same: {} for rule in self.rules if rule.same}
         except (ValueError, TypeError):
             return False
         return True

@@ -178,6 +178,20 @@ cnode1: B AGAIN 50000.0
 cnode1 second: B ON 1000.0
 cnode1, thread 20 second: B on 1000.0" "an object that ends has no state afterwards; a change it was in has no end"
 
+# Thousands of objects, each of which ends by a rule with {*}
+for n in 4000 16000; do
+	python3 - $n >any.$n <<'END'
+import json, sys
+n = int(sys.argv[1])
+tracks = [dict(probe="begin", by="job {id}, part {part}", kind="begin", name="x"), dict(probe="destroy", by="job {id}, part {*}", kind="gone")]
+print(json.dumps({"capture": {"wall": "2026-01-31T12:00:00.000000000+01:00", "tracks": tracks}}))
+for i in range(2 * n):
+    print(json.dumps({"time": "2026-01-31T12:00:00.%09d+01:00" % i, "cpu": 0, "pid": 1, "tid": 1, "comm": "x", "probe": "p:" + ("begin", "destroy")[i // n],
+                      "text": "", "fields": dict(id=i % n, part=1)}))
+END
+done
+linear "objects that end by a rule for some of them: time in proportion" 0 4000 "$btgen" convert -f perfetto any.{}
+
 # Any order of starts and ends: slices of one track never overlap but lie within each other, and none is lost.
 python3 - "$btgen" <<'END' >wrong
 import json, random, subprocess, sys
