@@ -257,17 +257,43 @@ is "$(result 14), $(result 15)" "inner  1.00 ms at +0.011001 s
 app 44
 xundefined, 29" "... and in order of time, thirty calls in each other, too"
 
+# Objects of many values, each of which may be a part of another
+for n in 20 80; do
+	/usr/bin/python3 -c 'import json, sys
+n = int(sys.argv[1])
+track = dict(probe="b", by="".join("{a%d}" % i for i in range(n)), kind="state", name="x")
+print(json.dumps({"capture": {"wall": "2026-01-31T12:00:00.000000000+01:00", "tracks": [track]}}))
+for t in range(3):
+    print(json.dumps({"time": "2026-01-31T12:00:0%d.000000000+01:00" % t, "cpu": 0, "pid": 1, "tid": 1, "comm": "c", "probe": "usdt:a:b", "text": "x",
+                      "fields": {"a%d" % i: i for i in range(n)}}))' $n >"$tmp/values.$n"
+done
+linear "an object of many values: time in proportion" 0 20 "$report" "$tmp/values.{}" -o "$tmp/values.html"
+
+# A number that is none in JavaScript
+cp "$tmp/one.json" "$tmp/infinite.json"
+for value in 1 1e999 -1e999 NaN 2; do
+	printf '{"map": "@a", "time": "2026-01-31T12:00:06.000000000+01:00", "pid": 1, "tid": 1, "cpu": 0, "comm": "c", "probe": "p", "entries": [{"key": ["x"], "value": %s}]}\n' $value
+done >>"$tmp/infinite.json"
+"$report" "$tmp/infinite.json" 2>/dev/null
+browse "$tmp/infinite.html" --run "JSON.stringify(D.counters[0][2])"
+is "$(jq -c .errors "$tmp/seen") $(result 0)" "[] [1,2]" "numbers that are too large are as NaN is: the page is drawn"
+like "$(jq -r .text "$tmp/seen")" 'that are no records, and are skipped: 3$' "... and their lines are counted"
+
 # Lines of sources beside probes on them: of files that are there, as they were, and of no others
 mkdir -p "$tmp/tree/net" "$tmp/tree/a" "$tmp/tree/b"
 printf 'first();\n\tsecond("<b>");\nthird();\n' >"$tmp/tree/net/conn.c"
 printf 'old();\n' | tee "$tmp/tree/a/twice.c" >"$tmp/tree/b/twice.c"
 printf 'secret();\n' | tee "$tmp/secret.c" >"$tmp/tree/new.c"
-touch -d 2026-01-01 "$tmp/tree/net/conn.c" "$tmp/tree/a/twice.c" "$tmp/secret.c"
+ln -s "$tmp/secret.c" "$tmp/tree/link.c"
+ln -s "$tmp" "$tmp/tree/net/up"
+mkfifo "$tmp/tree/fifo.c"
+(head -c $((8 << 20)) /dev/zero | tr '\0' '\n' && echo 'beyond();') >"$tmp/tree/big.c"
+touch -d 2026-01-01 "$tmp/tree/net/conn.c" "$tmp/tree/a/twice.c" "$tmp/secret.c" "$tmp/tree/fifo.c" "$tmp/tree/big.c"
 touch -d 2026-02-02 "$tmp/tree/new.c"
-for probe in conn.c:2 net/conn.c:3 conn.c:9 twice.c:1 new.c:1 ../secret.c:1 "$tmp/secret.c:1" /etc/passwd:1 none.c:1; do
+for probe in conn.c:2 net/conn.c:3 conn.c:9 twice.c:1 new.c:1 ../secret.c:1 "$tmp/secret.c:1" /etc/passwd:1 none.c:1 link.c:1 up/secret.c:1 fifo.c:1 big.c:8388609; do
 	printf '{"time": "2026-01-31T12:00:05.000000000+01:00", "cpu": 0, "pid": 42, "tid": 42, "comm": "app", "probe": "uprobe:%s", "text": "at %s", "fields": {}}\n' "$probe" "$probe"
 done >"$tmp/lines.json"
-(cd "$tmp/tree/net" && "$report" --source "$tmp/tree" ../../lines.json) 2>"$tmp/said"
+(cd "$tmp/tree/net" && guard "$report" --source "$tmp/tree" ../../lines.json) 2>"$tmp/said"
 like "$(cat "$tmp/said")" 'twice.c may be .*/a/twice.c, .*/b/twice.c: its lines are not shown$' "a source that may be two is no source"
 browse "$tmp/lines.html" --run "[...document.querySelectorAll('#rows tr')].map(r => r.cells[2].innerText.replace('\n', ' ')).join('\n')" --run "timeline.items.map(s => s.name).sort().slice(-2).join()"
 is "$(result 0)" "uprobe:conn.c:2 second(\"<b>\");
@@ -278,7 +304,11 @@ uprobe:new.c:1 new.c has changed since
 uprobe:../secret.c:1
 uprobe:$tmp/secret.c:1
 uprobe:/etc/passwd:1
-uprobe:none.c:1" "source lines are beside their probes, none of files that a capture must not name"
+uprobe:none.c:1
+uprobe:link.c:1
+uprobe:up/secret.c:1
+uprobe:fifo.c:1
+uprobe:big.c:8388609" "source lines are beside their probes, none of files that a capture must not name, of links, of FIFOs or beyond 8 MB"
 
 # Two captures: what got slower by most time in all comes first, then what only one of them has
 cat >"$tmp/pair.py" <<'END'
@@ -312,6 +342,10 @@ gone call, only before, 50.0 µs, , 40, " "... which shows what got slower first
 is "$(result 1)" "own.bt on one, 2026-01-31 12:00:00 faster undefined, own.bt on <b>two, 2026-01-31 12:00:00 slow undefined undefined" "... and both pages, in which nothing of theirs runs"
 ok "... beside each other" test "$(result 2 | cut -d, -f1)" = "$(result 2 | cut -d, -f2)"
 is "$(result 3), $(result 4)" "rgb(20, 23, 28),rgb(20, 23, 28), 0" "... in the same light, and no table is cut"
+
+sed '0,/H4sI/s//AAAA/' "$tmp/new.html" >"$tmp/broken.html"
+browse "$tmp/broken.html" --run "[...document.querySelectorAll('iframe')].map(f => f.contentDocument.body.innerText.slice(0, 37)).join()"
+like "$(result 0)" '^This browser cannot draw the page: .*,own.bt on <b>two' "when one of them cannot be drawn, the other one is"
 
 # Large: two events in each of 100000 calls on 8 threads, or in a quarter of them
 cat >"$tmp/large.py" <<'END'
@@ -389,6 +423,11 @@ fi
 cp "$report" "$tmp/alone"
 is "$("$tmp/alone" "$tmp/own.json" 2>&1)" "btgen-report: error: btgen's capture.py is missing: install btgen again" "without the rest of btgen it says so"
 is "$("$report" "$tmp/nothing.json" 2>&1)" "btgen-report: error: $tmp/nothing.json: No such file or directory" "a capture that is not there"
+like "$("$report" $'no\e[31m\nsuch' 2>&1)" '^btgen-report: error: no.x1b.31m ↵ such: No such file' "... whose name cannot color a terminal"
+cp "$tmp/one.json" "$tmp/one"$'\e'"[31m.json"
+is "$("$report" "$tmp/one"$'\e'"[31m.json" 2>&1)" "btgen-report: $tmp/one\\x1b[31m.html: 1 event, 0.0 MB" "... nor can that of a page"
+is "$("$report" --source "$tmp/nosuch" "$tmp/one.json" 2>&1)" "btgen-report: error: --source: $tmp/nosuch: No such file or directory" "sources that are not there"
+like "$("$report" --events -5 "$tmp/one.json" 2>&1; echo $?)" '^btgen-report: error: argument --events: less than 0$' "fewer events than none"
 echo hello >"$tmp/hello"
 like "$("$report" "$tmp/hello" 2>&1)" "^btgen-report: error: $tmp/hello has no record: it must be" "a file that is no capture"
 not_ok "... of which no page is made" test -e "$tmp/hello.html"
