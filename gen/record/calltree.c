@@ -444,7 +444,9 @@ static void add_args(struct calltree *t, const struct record *r, size_t first, s
 		if (is_json && is_entry) {
 			render_key(f, &j);
 		} else if (is_entry) {
-			strbuf_addf(out, "%s" STR_FMT "=", i > first ? ", " : "", STR_ARG(f->name));
+			strbuf_addz(out, i > first ? ", " : "");
+			strbuf_add_printable(out, f->name);
+			strbuf_addc(out, '=');
 		}
 		if (is_json)
 			value_json(&how, v, at, VALUE_RAW, &j);

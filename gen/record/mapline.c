@@ -24,6 +24,8 @@ struct mapline {
 	// Of the stack in a key that is shown as text:
 	const struct value *stack; // NULL: this is none
 	int64_t stack_numbers[2];
+	const struct map_known *stack_of;
+	size_t after_stack;   // the column
 	struct strbuf frames; // that have come
 };
 
@@ -473,6 +475,51 @@ static bool keep_frame(struct mapline *m, const struct render *how, struct str l
 	return is_frame;
 }
 
+/** Numbers of a key from column *@i on, up to what has lines of its own, as a stack, or to the end. */
+static bool name_numbers(const struct map_known *map, size_t *i, struct str *rest,
+			 struct leaf_sink *to)
+{
+	for (; *i < map->keys.list.n && rest->n && rest->p[0] != ']'; ++*i) {
+		const struct map_leaf *leaf = &map->keys.list.v[*i];
+		size_t n = 0;
+		int64_t bits;
+		while (n < rest->n && rest->p[n] != ',' && rest->p[n] != ']')
+			n++;
+		if (leaf->is_frame) // cut off
+			continue;
+		if (!value_is_number(leaf->value) ||
+		    !mapentry_to_bits(str_slice(*rest, 0, n), &bits))
+			return false;
+		bool is_last = n < rest->n && rest->p[n] == ']';
+		name_leaf(to, leaf, str_slice(*rest, 0, n), is_last);
+		*rest = str_from_offset(*rest, n + (is_last ? 0 : 2));
+	}
+	while (*i < map->keys.list.n && map->keys.list.v[*i].is_frame)
+		++*i;
+	return true;
+}
+
+/** `@m[1, ` in front of a stack, or after the one in column @i - 1 `, 1]: 3`. */
+static bool name_partly(struct mapline *m, const struct map_known *map, size_t i, struct str line,
+			struct leaf_sink *to)
+{
+	struct str rest = line;
+	size_t before = to->out->n;
+	bool good = i ? str_take(&rest, STR(", "))
+		      : str_take(&rest, map->shape->name) && str_take(&rest, STR("["));
+	strbuf_add(to->out, line.p, line.n - rest.n);
+	good = good && map->has_names && name_numbers(map, &i, &rest, to) &&
+	       (!rest.n || rest.p[0] == ']');
+	if (!good) {
+		to->out->n = before;
+		return false;
+	}
+	strbuf_adds(to->out, rest);
+	m->stack_of = map;
+	m->after_stack = rest.n ? 0 : i + 1;
+	return true;
+}
+
 void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out)
 {
 	const struct map_known *map = map_of(m, line);
@@ -480,8 +527,17 @@ void mapline_name(struct mapline *m, const struct render *how, struct str line, 
 	struct mapentry e;
 	if (keep_frame(m, how, line, out))
 		return;
+	if (m->after_stack && !str_has_prefix(line, STR("    "))) {
+		size_t after = m->after_stack;
+		m->after_stack = 0;
+		if (name_partly(m, m->stack_of, after, line, &to))
+			return;
+	}
 	if (map)
 		begin_stack(m, map, &line);
+	bool is_partial = str_has_suffix(line, STR(", ")) || str_has_suffix(line, STR("["));
+	if (map && is_partial && name_partly(m, map, 0, line, &to))
+		return;
 	if (!map || !map->has_names || !mapentry_split(map, line, &e) || !e.is_sure) {
 		strbuf_adds(out, line);
 		return;

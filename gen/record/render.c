@@ -25,7 +25,7 @@ void render_record(const struct render *all, const struct record *r, struct strb
 		}
 		if (v->how != VALUE_STACK) {
 			strbuf_addc(out, ' ');
-			strbuf_adds(out, f->name);
+			strbuf_add_printable(out, f->name);
 			strbuf_addc(out, '=');
 		}
 		value_text(how, v, at, VALUE_LISTED, out);

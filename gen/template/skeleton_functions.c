@@ -643,11 +643,6 @@ static bool add_line(struct skeleton *sk, struct str pattern, bool *good)
 	*good = false;
 	if (f.is_return) {
 		diag_error(sk->diag, NULL, "a source line has no return");
-	} else if (!dialect_attaches_inside(sk->version)) {
-		diag_error(sk->diag, NULL,
-			   "bpftrace " DIALECT_FMT " attaches only to function entries: " STR_FMT
-			   " is inside a function",
-			   DIALECT_ARG(sk->version), STR_ARG(rest));
 	} else if (!s.file.n) {
 		sk->files->n_missing++;
 		diag_error(sk->diag, NULL, "no file has debug information (-g) of " STR_FMT,
@@ -655,7 +650,14 @@ static bool add_line(struct skeleton *sk, struct str pattern, bool *good)
 	} else if (!word_take(file, ALPHABET_PATH, &word)) {
 		diag_error(sk->diag, NULL, "bpftrace does not accept the path " STR_FMT,
 			   STR_ARG(file));
-	} else if (codeattach_check_line(sk->diag, NULL, file, line, &s)) {
+	} else if (!codeattach_check_line(sk->diag, NULL, file, line, &s)) {
+		;
+	} else if (!dialect_attaches_inside(sk->version)) {
+		diag_error(sk->diag, NULL,
+			   "bpftrace " DIALECT_FMT " attaches only to function entries: " STR_FMT
+			   " is inside a function",
+			   DIALECT_ARG(sk->version), STR_ARG(rest));
+	} else {
 		*good = true;
 		push_line(sk, tf, word, line, &s, f.file.n && tf != &sk->files->list.v[0]);
 	}

@@ -104,4 +104,13 @@ like "$(BPFTRACE=$bpftrace guard sh "$tmp/w.sh" -c "$tmp/wheel" 2>&1)" "READY 3"
 # What an older bpftrace lacks is spelled well.
 is "$("$live_sh" -q -c "$tmp/q" -e 'usdt:__EXE__:app:ev { printf("%d\n", strlen(arg0)); }' 2>&1 | grep -o 'did you mean strlen?')" "" \
 	"no name is suggested for itself"
+
+# In a key beside a stack, which bpftrace prints over several lines.
+live_start "$tmp/e"
+ok "maps with stacks attach" live_trace "$live_pid" -e 'usdt:__EXE__:visit { @before[args.st, args.color, ustack(1)] = count(); @after[ustack(1), args.st, 5] = count(); }'
+live_say x
+exec 8>&-
+live_wait
+is "$(grep -oE '@before\[[^ ]*, [^ ]*,|^, [^ ]*, 5\]: 1' "$tmp/trace" | sort)" "$(printf '%s\n' ', 77, 5]: 1' ', READY, 5]: 1' '@before[77, GREEN,' '@before[READY, GREEN,' | sort)" \
+	"an enumerator in a key before or after a stack"
 done_testing

@@ -152,4 +152,26 @@ END
 attack 'maps, JSON' -f json -e "$maps"
 is "$(python3 -c 'import json, sys
 print([line for line in map(json.loads, open(sys.argv[1] + "/trace")) if "fields" in line])' "$tmp")" "[]" "-f json, maps: likewise"
+
+# Names of parameters are the program's, too: its debug information may have anything for them.
+cat >"$tmp/names.c" <<'END'
+#include <stdio.h>
+__attribute__((noipa)) void login(int user_name_that_is_long_enough) { __asm__ volatile("" : : "r"(user_name_that_is_long_enough)); }
+int main(void) { getchar(); login(4); puts("done"); }
+END
+gcc -O1 -g -o "$tmp/plain" "$tmp/names.c" || exit 1
+python3 - "$tmp/plain" "$tmp/names" <<'END'
+import sys
+old, new = b"user_name_that_is_long_enough\0", b"u=1\n06:00:00 sshd[1] \x1b]0;x\x07 x"
+data = open(sys.argv[1], "rb").read()
+assert old in data
+open(sys.argv[2], "wb").write(data.replace(old, (new + b"_" * len(old))[:len(old) - 1] + b"\0"))
+END
+chmod +x "$tmp/names"
+live_start "$tmp/names"
+ok "a program with such a parameter is traced" live_trace -t uprobe:login "$live_pid"
+echo >&8
+live_wait
+exec 8>&-
+is "$(sed 's/.*uprobe:login //' "$tmp/trace")" 'u=1\x0a06:00:00 sshd[1] \x1b]0;x\x07 x=4' "its name is one word of one line"
 done_testing
