@@ -18,7 +18,7 @@ cat >"$tmp/app.c" <<'END'
 #include <sys/un.h>
 #include <unistd.h>
 
-static void *kept[8];
+static void *kept[9];
 
 void __attribute__((noinline)) keep(int i)
 {
@@ -34,6 +34,11 @@ static void leak(void)
 		free(realloc(malloc(77), 99));
 	kept[5] = calloc(3, 100);
 	kept[6] = realloc(malloc(10), 2000);
+	kept[7] = malloc(400);
+	if (realloc(kept[7], (size_t)1 << 62))
+		exit(1);
+	realloc(malloc(88), 0);
+	kept[8] = malloc(0);
 }
 
 static void look_up(void)
@@ -118,8 +123,8 @@ traced() {
 }
 
 traced l leaks.bt
-is "$(tr -d '\n' <trace | grep -oE '@bytes\[0, *[^]@]*\]: [0-9]+' | grep -E 'keep|main' | sed 's/.*: //' | sort -n | tr '\n' ' ')" "300 2000 5000 " \
-	"leaks.bt: the bytes of three stacks, nothing of what was freed"
+is "$(tr -d '\n' <trace | grep -oE '@bytes\[0, *[^]@]*\]: [0-9]+' | grep -E 'keep|main' | sed 's/.*: //' | sort -n | tr '\n' ' ')" "0 300 400 2000 5000 " \
+	"leaks.bt: the bytes of five stacks, with what realloc() failed to grow, nothing of what was freed"
 is "$(tr -d '\n' <trace | grep -oE '@blocks\[0, *[^]@]*keep[^]@]*\]: [0-9]+' | sed 's/.*: //')" 5 "... and their number"
 is "$(cat messages | grep -v attached)" "" "... without a warning"
 is_sample leaks.bt
@@ -132,6 +137,10 @@ is_sample getaddrinfo.bt
 traced c connect-accept.bt
 is "$(sed -nE 's/^[0-9.]+: (connects to|accepts) ([0-9.:]+) port ([0-9]+)(, [0-9]+ us, result| as) ([-0-9]+).*/\1 \3 \5/p' trace | sort | grep -v ' -' | sed 's/\(accepts .*\) .*/\1/')" \
 	"$(sed -nE 's/^peer ([0-9]+) port ([0-9]+)/accepts \1\nconnects to \2 0/p' answers | sort)" "connect-accept.bt: the ports that the program has, of both ends"
+for wrong in "SLICE=0:SLICE must be 1 or more" SLICE=-1:SLICE STACK=0:STACK "STACK=128:STACK must be 1 to 127"; do
+	"$live_sh" -T 1 -D "${wrong%%:*}" $$ leaks.bt >out 2>&1
+	is "$? $(grep -c "error: #error ${wrong#*:}" out)" "1 1" "... no trace with -D ${wrong%%:*}"
+done
 is "$(grep -c 'connects to local-socket, .* result 0$' trace) $(grep -c 'accepts a local' trace) $(grep -cE 'result -111$' trace)" \
 	"3 3 $(($(grep -c peer answers) / 3 + 1))" "... local sockets, and errors"
 is "$(histogram connect_us)" "$(($(grep -c peer answers) + 3))" "... the times of those that succeed"
