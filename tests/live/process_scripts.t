@@ -86,6 +86,14 @@ static void meet(void)
 	if (has_six >= 0 && bind(has_six, (struct sockaddr *)&six, sizeof(six)) == 0)
 		join(AF_INET6, &six, sizeof(six));
 	join(AF_UNIX, &local, sizeof(local));
+	struct sockaddr_un hidden = {.sun_family = AF_UNIX, .sun_path = "\0hidden-socket and more"};
+	struct sockaddr unspec = {.sa_family = AF_UNSPEC};
+	int u = socket(AF_INET, SOCK_DGRAM, 0);
+	four.sin_port = 0;
+	connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&hidden, 2 + 1 + 13);
+	connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&four, sizeof(four));
+	if (connect(u, &unspec, sizeof(unspec)) != 0 || connect(u, NULL, sizeof(four)) == 0)
+		exit(1);
 }
 
 static void store(void)
@@ -96,7 +104,8 @@ static void store(void)
 	for (int i = 0; i < 2; i++)
 		fdatasync(f);
 	fsync(null);
-	fsync(99);
+	for (int i = 0; i < 5000; i++) // some take 1 us; 300000 is further than the table of descriptors
+		fsync(i % 2 ? 99 : i % 4 ? -1 : 300000);
 	close(f);
 	close(null);
 }
@@ -128,6 +137,10 @@ is "$(tr -d '\n' <trace | grep -oE '@bytes\[0, *[^]@]*\]: [0-9]+' | grep -E 'kee
 is "$(tr -d '\n' <trace | grep -oE '@blocks\[0, *[^]@]*keep[^]@]*\]: [0-9]+' | sed 's/.*: //')" 5 "... and their number"
 is "$(cat messages | grep -v attached)" "" "... without a warning"
 is_sample leaks.bt
+for wrong in "SLICE=0:SLICE must be 1 or more" SLICE=-1:SLICE STACK=0:STACK "STACK=128:STACK must be 1 to 127"; do
+	"$live_sh" -T 1 -D "${wrong%%:*}" $$ leaks.bt >out 2>&1
+	is "$? $(grep -c "error: #error ${wrong#*:}" out)" "1 1" "... no trace with -D ${wrong%%:*}"
+done
 traced g getaddrinfo.bt
 is "$(sed -nE 's/^[0-9.]+: (.*) took [0-9]+ us, result (.*)/\1 \2/p' trace)" "127.0.0.1 0
 127.0.0.1 0
@@ -137,16 +150,15 @@ is_sample getaddrinfo.bt
 traced c connect-accept.bt
 is "$(sed -nE 's/^[0-9.]+: (connects to|accepts) ([0-9.:]+) port ([0-9]+)(, [0-9]+ us, result| as) ([-0-9]+).*/\1 \3 \5/p' trace | sort | grep -v ' -' | sed 's/\(accepts .*\) .*/\1/')" \
 	"$(sed -nE 's/^peer ([0-9]+) port ([0-9]+)/accepts \1\nconnects to \2 0/p' answers | sort)" "connect-accept.bt: the ports that the program has, of both ends"
-for wrong in "SLICE=0:SLICE must be 1 or more" SLICE=-1:SLICE STACK=0:STACK "STACK=128:STACK must be 1 to 127"; do
-	"$live_sh" -T 1 -D "${wrong%%:*}" $$ leaks.bt >out 2>&1
-	is "$? $(grep -c "error: #error ${wrong#*:}" out)" "1 1" "... no trace with -D ${wrong%%:*}"
-done
-is "$(grep -c 'connects to local-socket, .* result 0$' trace) $(grep -c 'accepts a local' trace) $(grep -cE 'result -111$' trace)" \
+is "$(grep -c 'connects to local-socket, .* result 0$' trace) $(grep -c 'accepts a local' trace) $(grep -E 'result -111$' trace | grep -cE '(port [1-9][0-9]*|local-socket),')" \
 	"3 3 $(($(grep -c peer answers) / 3 + 1))" "... local sockets, and errors"
+is "$(sed -nE 's/.*connects to (@.*|.* port 0|), .* (result -?[0-9]+)$/\1 \2/p' trace)" "@hidden-socket result -111
+127.0.0.1 port 0 result -111" "... an abstract name, port 0, and nothing of AF_UNSPEC"
 is "$(histogram connect_us)" "$(($(grep -c peer answers) + 3))" "... the times of those that succeed"
 is_sample connect-accept.bt
 traced f fsync.bt -D SLOW_US=1
 is "$(histogram 'us[journal]') $(grep '^@errors' trace)" "5 @errors[null, 22]: 1" "fsync.bt: calls by file, errors by number"
+is "$(sed -E 's/^[0-9.]+: (.*) took .*/\1/; t; d' trace | grep -cvE '^(journal|null)$')" 0 "... no line for what is no file"
 is_sample fsync.bt
 
 if ! gcc -O1 -pthread -o tls "$top/tests/live/tls.c" -lssl -lcrypto 2>err ||
@@ -166,6 +178,8 @@ for options in "-D TEXT=1" ""; do
 	is "$(sed -nE "s/^[0-9.]+: (.*) bytes, peer 127.0.0.1 port $port.*/\1/p" trace | tr '\n' ' ')" \
 		"writes 100 reads 100 writes 200 reads 200 writes 300 reads 300 " "tls.bt: what the client does, with its peer"
 	is "$(grep -c 'peer 127.0.0.1 port' trace)" 12 "... the server, too, with its own"
+	is "$(sed -nE 's/^[0-9.]+: (.* 77 bytes, peer .* port [0-9]+).*/\1/p' trace)" "writes 77 bytes, peer  port 0
+reads 77 bytes, peer  port 0" "... memory has no peer, not even that of a session that was freed"
 	is "$(grep -c secret trace)" "$([ -z "$options" ] && echo 0 || echo 12)" "... the plain text only if it is asked for"
 done
 is_sample tls.bt

@@ -1,5 +1,6 @@
 // A TLS server and a client of it in one process, with the certificate and key in FILE: tls FILE. For each line with an N that it reads
-// the client connects, N times writes 100, 200, 300, 100 ... bytes and reads the answer, which is the same; then "done".
+// the client connects, N times writes 100, 200, 300, 100 ... bytes and reads the answer, which is the same; then a session in memory,
+// and "done".
 #include <arpa/inet.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
@@ -37,6 +38,27 @@ static int turn(SSL *s, int size, int has_size)
 			: SSL_read(s, buf, sizeof(buf)) == size;
 }
 
+// A session of 77 bytes without sockets, where new sessions likely have the addresses of those that were freed.
+static int in_memory(SSL_CTX *server, SSL_CTX *client)
+{
+	char buf[77] = "";
+	SSL *s[2] = {SSL_new(server), SSL_new(client)};
+	BIO *up = BIO_new(BIO_s_mem()), *down = BIO_new(BIO_s_mem());
+	BIO_up_ref(up);
+	BIO_up_ref(down);
+	SSL_set_bio(s[0], up, down);
+	SSL_set_bio(s[1], down, up);
+	SSL_set_accept_state(s[0]);
+	SSL_set_connect_state(s[1]);
+	for (int i = 1; i < 9; i++)
+		SSL_do_handshake(s[i % 2]);
+	int is_done = SSL_write(s[1], buf, sizeof(buf)) == sizeof(buf) &&
+		      SSL_read(s[0], buf, sizeof(buf)) == sizeof(buf);
+	SSL_free(s[0]);
+	SSL_free(s[1]);
+	return is_done;
+}
+
 int main(int argc, char **argv)
 {
 	SSL_CTX *server = SSL_CTX_new(TLS_server_method()),
@@ -66,6 +88,8 @@ int main(int argc, char **argv)
 		SSL_free(s);
 		close(fd);
 		pthread_join(t, NULL);
+		if (!in_memory(server, client))
+			return 1;
 		printf("port %d\ndone\n", ntohs(a.sin_port));
 		fflush(stdout);
 	}
