@@ -287,6 +287,7 @@ static void add_mapping(struct proc *p, struct proc_file f)
 			known->offset = f.offset;
 		}
 		known->has_moved_code |= f.has_moved_code;
+		known->is_twice |= f.offset == known->offset && f.start != known->start;
 		return;
 	}
 	vec_push(p->arena, &p->files, f);

@@ -52,6 +52,7 @@ struct proc_file {
 	ino_t ino;
 	bool have_id;
 	bool has_moved_code; /**< some code is memory of no file: no probe fires there */
+	bool is_twice;	     /**< its code is at two addresses, as dlmopen() maps it */
 	bool is_deleted;     /**< removed or replaced on disk: no name leads to it */
 };
 

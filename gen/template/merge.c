@@ -83,7 +83,7 @@ static bool take_probes(struct merge *m)
 		map_put(m->sk->arena, &m->names, p->what.s, (void *)p);
 		map_put_u64(m->sk->arena, &m->addrs, p->addr, (void *)p);
 	}
-	return first->file->mapped && m->names.n;
+	return first->file->mapped && !first->file->mapped->is_twice && m->names.n;
 }
 
 /** Its own symbols are those that bpftrace has as well. */

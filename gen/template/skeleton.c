@@ -344,6 +344,13 @@ static enum memory_how memory_how(const struct skeleton_field *f)
 	return !of ? MEMORY_STRUCT : of->is_char ? MEMORY_TEXT : MEMORY_ADDRESS;
 }
 
+bool skeleton_is_text(const struct skeleton_field *f, bool *ret_value)
+{
+	enum memory_how how = memory_how(f);
+	*ret_value = how == MEMORY_NONE || how == MEMORY_TEXT;
+	return how == MEMORY_TEXT || f->shape.value.how == VALUE_STRING;
+}
+
 void skeleton_write_shown(const struct skeleton_field *f, struct code *out)
 {
 	bool is_text = f->shape.value.how == VALUE_STRING || memory_how(f) == MEMORY_TEXT;

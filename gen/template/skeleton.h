@@ -130,6 +130,8 @@ const struct skeleton_field *skeleton_find_field(struct arena *a, const struct s
 						 struct str word);
 /** An argument's value, args.NAME where the target's names are known: @by_name. */
 void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct code *out);
+/** Is it shown as a text? A struct or an array of others has no one value: then @ret_value is false. */
+bool skeleton_is_text(const struct skeleton_field *f, bool *ret_value);
 /** The same as a text or a number: str(args.NAME), usym(args.NAME). */
 void skeleton_write_shown(const struct skeleton_field *f, struct code *out);
 /**

@@ -143,11 +143,14 @@ static void add_places(struct finder *f, const struct codeplaces *places)
 		vec_push(a, &f->found, fn); // what the loader has chosen is found where it is bound
 		return;
 	}
+	bool has_clone =
+	    vec_any(const struct codeplace, p, &places->list, p->how == CODEPLACE_CLONE);
 	vec_each(const struct codeplace, p, &places->list) {
 		struct function fn = {
 		    f->at, word_own("?"), p->addr, p->name, false, p->how == CODEPLACE_COPY, 0};
 		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
-				p->how != CODEPLACE_ENTRY || !is_writable(p->symbol, &fn.name);
+				has_clone || p->how != CODEPLACE_ENTRY ||
+				!is_writable(p->symbol, &fn.name);
 		if (f->sk->is_list) // its symbol is shown, also of a clone
 			is_writable(p->symbol, &fn.name);
 		struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
@@ -183,6 +186,20 @@ static void add_inlined(struct finder *f)
 	}
 }
 
+/** A function that has clones among those of a pattern: in a clause its name means these, too. */
+static void part_clones(struct finder *f)
+{
+	for (size_t i = 0; i < f->found.n; i++) {
+		struct str symbol = f->found.v[i].name.s;
+		size_t dot = str_find(symbol, '.');
+		uintptr_t base = dot && dot < symbol.n
+				     ? (uintptr_t)map_get(&f->names, str_slice(symbol, 0, dot))
+				     : 0;
+		if (base && f->found.v[i].file == f->at)
+			f->found.v[base - 1].by_address = true;
+	}
+}
+
 /** False if no file has the name of the pattern. */
 static bool find_all(struct finder *f)
 {
@@ -196,9 +213,10 @@ static bool find_all(struct finder *f)
 		struct img *img = targetfile_open(files, f->at);
 		f->names = f->addrs = (struct map){0};
 		struct codeplaces places;
-		if (img && str_has(f->name, "*?"))
+		if (img && str_has(f->name, "*?")) {
 			img_walk(img, IMG_FUNCTIONS, add_symbol, f);
-		else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
+			part_clones(f);
+		} else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
 			add_places(f, &places);
 	}
 	return has_file;
@@ -610,7 +628,9 @@ static void push_line(struct skeleton *sk, struct targetfile *tf, struct safe_wo
 	struct context_place *places = arena_array(sk->arena, struct context_place, s->list.n);
 	struct namedvars vars;
 	p.label = p.declaration = str_printf(sk->arena, "uprobe:" STR_FMT, STR_ARG(p.what.s));
-	if (!map_add(sk->arena, &sk->known, p.label))
+	if (!map_add(
+		sk->arena, &sk->known,
+		str_printf(sk->arena, STR_FMT " " STR_FMT, STR_ARG(p.label), STR_ARG(tf->path))))
 		return;
 	for (size_t i = 0; i < s->list.n; i++)
 		places[i] = (struct context_place){.src = tf->bin.src,
@@ -623,44 +643,63 @@ static void push_line(struct skeleton *sk, struct targetfile *tf, struct safe_wo
 	skeleton_add(sk, &p);
 }
 
+/** Of all files that are meant; what is wrong with the first one's line is reported if none has it. */
+static bool add_places_of_line(struct finder *f, struct str file, unsigned line)
+{
+	struct skeleton *sk = f->sk;
+	struct codeplace_lines s, first = {0};
+	struct safe_word word;
+	bool is_file = false, found = false;
+	if (!word_take(file, ALPHABET_PATH, &word))
+		return diag_error(sk->diag, NULL, "bpftrace does not accept the path " STR_FMT,
+				  STR_ARG(file));
+	for (size_t i = 0; i < sk->files->list.n; i++) {
+		struct targetfile *tf = &sk->files->list.v[i];
+		if (!is_meant(f, tf) || !targetfile_open(sk->files, tf))
+			continue;
+		is_file = true;
+		s = (struct codeplace_lines){0};
+		codeplace_find_lines(tf->bin.src, file, line, line, &s);
+		first = first.file.n ? first : s;
+		if (!s.list.n)
+			continue;
+		if (!codeattach_check_line(sk->diag, NULL, file, line, &s))
+			return false;
+		if (!dialect_attaches_inside(sk->version))
+			return diag_error(sk->diag, NULL,
+					  "bpftrace " DIALECT_FMT
+					  " attaches only to function entries: " STR_FMT
+					  ":%u is inside a function",
+					  DIALECT_ARG(sk->version), STR_ARG(file), line);
+		push_line(sk, tf, word, line, &s,
+			  found || (f->file.n && tf != &sk->files->list.v[0]));
+		found = true;
+	}
+	if (found)
+		return true;
+	sk->files->n_missing++;
+	if (!is_file)
+		return diag_error(sk->diag, NULL, "no file of the program is " STR_FMT,
+				  STR_ARG(f->file));
+	if (!first.file.n)
+		return diag_error(sk->diag, NULL, "no file has debug information (-g) of " STR_FMT,
+				  STR_ARG(file));
+	return codeattach_check_line(sk->diag, NULL, file, line, &first);
+}
+
 /** False, without an error, where @pattern is no uprobe:FILE:LINE. */
 static bool add_line(struct skeleton *sk, struct str pattern, bool *good)
 {
 	struct finder f = {.sk = sk, .is_return = str_has_prefix(pattern, STR("uretprobe:"))};
-	struct codeplace_lines s = {0};
-	struct str file, rest = str_from_offset(pattern, str_find(pattern, ':') + 1);
+	struct str file;
 	unsigned line;
-	if (sk->calls || sk->is_list || !codeplace_parse_lines(rest, &file, &line, NULL))
+	if (sk->calls || sk->is_list ||
+	    !codeplace_parse_lines(str_from_offset(pattern, str_find(pattern, ':') + 1), &file,
+				   &line, NULL))
 		return false;
 	f.file = take_path(&file);
-	struct targetfile *tf = NULL;
-	for (size_t i = 0; i < sk->files->list.n && !s.file.n; i++) {
-		tf = &sk->files->list.v[i];
-		if (is_meant(&f, tf) && targetfile_open(sk->files, tf))
-			codeplace_find_lines(tf->bin.src, file, line, line, &s);
-	}
-	struct safe_word word;
-	*good = false;
-	if (f.is_return) {
-		diag_error(sk->diag, NULL, "a source line has no return");
-	} else if (!s.file.n) {
-		sk->files->n_missing++;
-		diag_error(sk->diag, NULL, "no file has debug information (-g) of " STR_FMT,
-			   STR_ARG(file));
-	} else if (!word_take(file, ALPHABET_PATH, &word)) {
-		diag_error(sk->diag, NULL, "bpftrace does not accept the path " STR_FMT,
-			   STR_ARG(file));
-	} else if (!codeattach_check_line(sk->diag, NULL, file, line, &s)) {
-		;
-	} else if (!dialect_attaches_inside(sk->version)) {
-		diag_error(sk->diag, NULL,
-			   "bpftrace " DIALECT_FMT " attaches only to function entries: " STR_FMT
-			   " is inside a function",
-			   DIALECT_ARG(sk->version), STR_ARG(rest));
-	} else {
-		*good = true;
-		push_line(sk, tf, word, line, &s, f.file.n && tf != &sk->files->list.v[0]);
-	}
+	*good = f.is_return ? diag_error(sk->diag, NULL, "a source line has no return")
+			    : add_places_of_line(&f, file, line);
 	return true;
 }
 

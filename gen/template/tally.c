@@ -40,8 +40,11 @@ static bool write_key(const struct skeleton *sk, const struct skeleton_probe *p,
 	const struct skeleton_field *f = skeleton_find_field(sk->arena, p, word);
 	if (!f)
 		return report_no_argument(sk, p, word);
+	bool has_value;
+	skeleton_is_text(f, &has_value);
 	const char *why = f->shape.value.how == VALUE_HIDDEN ? "bpftrace cannot read it here"
 			  : value_is_real(&f->shape.value)   ? "it is a floating-point number"
+			  : !has_value			     ? "it is a struct or an array"
 							     : NULL;
 	if (why)
 		return diag_error(sk->diag, NULL, STR_FMT ": '" STR_FMT "' cannot be a key: %s",
@@ -67,8 +70,8 @@ static bool check_kind(const struct skeleton *sk, const struct skeleton_probe *f
 {
 	const struct skeleton_field *f = skeleton_find_field(sk->arena, first, word);
 	const struct skeleton_field *g = skeleton_find_field(sk->arena, p, word);
-	bool is_text = f && f->shape.value.how == VALUE_STRING;
-	if (is_builtin(word) || !f || !g || (g->shape.value.how == VALUE_STRING) == is_text)
+	bool has_value, is_text = f && skeleton_is_text(f, &has_value);
+	if (is_builtin(word) || !f || !g || skeleton_is_text(g, &has_value) == is_text)
 		return true;
 	return diag_error(sk->diag, NULL,
 			  "'" STR_FMT "' cannot be a key of both: it is a %s in " STR_FMT

@@ -195,4 +195,49 @@ case $("$bpftrace" --version) in
 esac
 exec 8>&-
 wait_end "$live_pid"
+
+# A function beside a clone of it: each call once, whatever means it.
+cat >"$tmp/clones.c" <<'END'
+#include <stdio.h>
+static volatile long sink;
+static volatile int many = 5;
+__attribute__((noinline)) int cl_f(int a, int mode)
+{
+	puts("cl_f");
+	if (mode == 3) {
+		for (int i = 0; i < a; i++)
+			sink += i * mode;
+		return a;
+	}
+	for (int i = 0; i < mode; i++)
+		sink -= i / (a + 1);
+	return (int)sink + mode;
+}
+__attribute__((noinline)) int cl_g(int a) { puts("cl_g"); return cl_f(a, 3) + cl_f(a + 1, 3) + cl_f(a + 2, 3) + cl_f(a + 3, 3); }
+int main(void)
+{
+	setlinebuf(stdout);
+	getchar();
+	sink += cl_g(many) + cl_f(many, many) + cl_f(many + 1, many + 2);
+	puts("done");
+}
+END
+gcc -O3 -fipa-cp-clone -g -o "$tmp/clones" "$tmp/clones.c" || exit 1
+clones() { # ARG...
+	live_start "$tmp/clones"
+	ok "$*: it attaches" live_trace "$live_pid" "$@"
+	printf 'x' >&8
+	live_wait
+	exec 8>&-
+}
+if nm "$tmp/clones" | grep -q 'cl_f\.'; then
+	for pattern in 'cl_*' cl_f; do
+		clones -t "uprobe:$pattern" --count
+		is "$(counts | sed 's/\.constprop\.[0-9]*//' | awk -F': ' '$1 ~ /cl_f/ { n += $2 } END { print n }')" "$(grep -c cl_f "$tmp/answers")" "$pattern: each call once"
+	done
+	clones --calls 'cl_*'
+	is "$(grep -c 'cl_f[.a-z0-9]*();$' "$tmp/trace") $(grep -c 'not seen\|no return' "$tmp/trace")" "$(grep -c cl_f "$tmp/answers") 0" "--calls: all with their returns"
+else
+	skip "clones" "this gcc makes none"
+fi
 done_testing

@@ -65,6 +65,32 @@ for compiler in gcc clang; do
 	is "$(sed -n 's/.* uprobe:values\.c:23 /line 23: /p' "$tmp/trace")" "$(grep '^line 23' "$tmp/answers")" "$compiler: at the inlined copies, each with its own"
 done
 
+# A line of a header that is in the program and in its library.
+printf '%s\n' 'static __attribute__((noinline)) int tick(int q)' '{' '	int z = q + 1;' '	return z;' '}' >"$tmp/tick.h"
+printf '#include "tick.h"\nint lib(int n) { return tick(n); }\n' >"$tmp/lib.c"
+cat >"$tmp/both.c" <<'END'
+#include "tick.h"
+#include <stdio.h>
+int lib(int n);
+int main(void)
+{
+	setlinebuf(stdout);
+	getchar();
+	for (int i = 0; i < 4; i++)
+		printf("q=%d z=%d\nq=%d z=%d\n", i, tick(i), 10 * i, lib(10 * i));
+	puts("done");
+}
+END
+gcc -g -O0 -fPIC -shared -o "$tmp/libtick.so" "$tmp/lib.c" && gcc -g -O0 -o "$tmp/both" "$tmp/both.c" -L"$tmp" -ltick -Wl,-rpath,"$tmp" || exit 1
+for patterns in "-t uprobe:tick.h:4" "-t uprobe:__EXE__:tick.h:4 -t uprobe:libtick.so:tick.h:4"; do
+	live_start "$tmp/both"
+	# shellcheck disable=SC2086
+	ok "$patterns: it attaches" live_trace $patterns "$live_pid"
+	echo >&8
+	live_wait
+	is "$(sed -n 's/.* uprobe:tick\.h:4 //p' "$tmp/trace" | sort)" "$(grep '^q=' "$tmp/answers" | sort)" "... in both files"
+done
+
 # As a script that can be edited, as JSON, counted, filtered.
 live_start "$tmp/app"
 "$live_sh" -n -t uprobe:values.c:15 "$live_pid" >"$tmp/made.bt" 2>"$tmp/messages"
@@ -85,5 +111,6 @@ is "$(said uprobe:values.c:14000)" "btgen: error: values.c:14000 has no code, an
 is "$(said uprobe:values.c:4)" "btgen: error: values.c:4 has no code: the next line that has some is 6" "a line without code"
 is "$(said uprobe:value.c:4)" "btgen: error: no file has debug information (-g) of value.c" "a file that is none"
 is "$(said uretprobe:values.c:15)" "btgen: error: a source line has no return" "uretprobe"
+is "$(guard "$live_sh" -t uprobe:values.c:15 --count=grid "$live_pid" 2>&1 | tail -1)" "btgen: error: uprobe:values.c:15: 'grid' cannot be a key: it is a struct or an array" "an array is no key"
 is "$("$live_sh" -l "$live_pid" values.c:15)" "uprobe:values.c:15  work()" "-l prints the pattern"
 done_testing
