@@ -137,6 +137,9 @@ is "$(tr -d '\n' <trace | grep -oE '@bytes\[0, *[^]@]*\]: [0-9]+' | grep -E 'kee
 is "$(tr -d '\n' <trace | grep -oE '@blocks\[0, *[^]@]*keep[^]@]*\]: [0-9]+' | sed 's/.*: //')" 5 "... and their number"
 is "$(cat messages | grep -v attached)" "" "... without a warning"
 is_sample leaks.bt
+BPFTRACE_MAX_MAP_KEYS=4 BPFTRACE_MAP_KEYS_MAX=4 traced l leaks.bt
+kept=$(tr -d '\n' <trace | grep -oE '@blocks\[0, *[^]@]*\]: -?[0-9]+' | sed 's/.*: //' | awk '{ n += $1 } END { print n + 0 }')
+ok "... with room for few blocks no more than these ($kept), and how many were left out" test "$kept" -le 4 -a "$(sed -n 's/^@left_out: //p' trace)" -gt 0
 for wrong in "SLICE=0:SLICE must be 1 or more" SLICE=-1:SLICE STACK=0:STACK "STACK=128:STACK must be 1 to 127"; do
 	"$live_sh" -T 1 -D "${wrong%%:*}" $$ leaks.bt >out 2>&1
 	is "$? $(grep -c "error: #error ${wrong#*:}" out)" "1 1" "... no trace with -D ${wrong%%:*}"
