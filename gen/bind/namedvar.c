@@ -678,9 +678,13 @@ bool namedvar_list(struct arena *a, const struct context_place *places, size_t n
 		qsort(all.v, all.n, sizeof(*all.v), by_declaration);
 	vec_each(const struct argloc_var, v, &all) {
 		struct namedvar one;
-		if (str_is_ident(v->name) && map_add(a, &seen, v->name) &&
-		    is_readable(a, spots, n, v->name, &one))
-			vec_push(a, &ret->list, one);
+		if (!str_is_ident(v->name) || is_later(&spots[0], v) ||
+		    function_of(&spots[0], v) + 1 != spots[0].site.end ||
+		    !map_add(a, &seen, v->name))
+			continue;
+		if (!is_readable(a, spots, n, v->name, &one))
+			one = (struct namedvar){.name = v->name};
+		vec_push(a, &ret->list, one);
 	}
 	return n > 0;
 }

@@ -34,8 +34,8 @@ struct namedvars {
 };
 
 /**
- * What a clause at all @n places, of one image, can read by `vars.NAME`: parameters and locals of the function that is meant,
- * in the order of their declarations. False: nothing is known of one of the places.
+ * What `vars.NAME` may mean in a clause at all @n places, of one image: parameters and locals of the function that is meant, in
+ * the order of their declarations; without a type where one cannot be read. False: nothing is known of one of the places.
  */
 bool namedvar_list(struct arena *a, const struct context_place *places, size_t n,
 		   struct namedvars *ret);

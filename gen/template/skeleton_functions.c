@@ -598,8 +598,8 @@ static void add_variable(struct skeleton *sk, struct skeleton_probe *p, const st
 	struct safe_word name = word_ident(sk->arena, v->name, "var", p->n_fields);
 	if (v->is_memory)
 		arg.type = ctype_new_pointer(sk->arena, v->type, sizeof(uint64_t));
-	struct skeleton_field *f =
-	    push_field(sk, p, &arg, word_join(sk->arena, word_own(""), "vars.", name), true);
+	struct skeleton_field *f = push_field(
+	    sk, p, &arg, word_join(sk->arena, word_own(""), "vars.", name), v->type != NULL);
 	f->index = UINT_MAX;
 	f->name = name;
 	f->is_memory = v->is_memory;
