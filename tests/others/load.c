@@ -1,5 +1,5 @@
 /*
- * load - what host-wide scripts can see of a program: files, processes, signals, threads, names, sleeps
+ * load - what host-wide scripts can see of a program: files, processes, signals, threads, names, sleeps, samples of its code
  *
  * It waits for a line first, so that whoever traces it is there before anything happens. All of it happens ROUNDS times, and the
  * number of each event follows from that.
@@ -60,6 +60,15 @@ static void start_others(const char *self)
 		pthread_join(t, NULL);
 }
 
+/** Runs for 0.3 s, of which a script that samples sees some: on an idle machine it would see itself at most. */
+static void run(void)
+{
+	clock_t end = clock() + CLOCKS_PER_SEC * 3 / 10;
+
+	while (clock() < end)
+		;
+}
+
 int main(int argc, char **argv)
 {
 	struct timespec ms = {.tv_nsec = 1000000};
@@ -82,5 +91,6 @@ int main(int argc, char **argv)
 		*(char *)p = 1;
 		munmap(p, 1 << 20);
 	}
+	run();
 	return 0;
 }
