@@ -14,21 +14,12 @@ import sys
 import tempfile
 import time
 
+from cputime import cpu
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BPFTRACE = os.environ.get("BTGEN_BPFTRACE", "bpftrace")
 EPOLL = ("22 ", "232 ", "281 ")  # epoll_pwait, epoll_wait
 MANY = 40
-
-
-def cpu(pid):
-    """Seconds that a process and its children have run so far."""
-    total = 0
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as f:
-            total += int(f.read().split()[0]) / 1e9
-        with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as f:
-            total += sum(cpu(child) for child in f.read().split())
-    return total
 
 
 def ends(child, begin, what):

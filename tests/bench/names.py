@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+from cputime import cpu
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MOST = 1.10
 N = 500
@@ -46,17 +48,6 @@ def without_names(script):
         form = re.sub(r"%[-0-9.l]*[a-z]", lambda c: "%lu" if re.fullmatch(TABLE, next(at)) else c[0], form)
         return "printf(" + ", ".join([form] + [re.sub(TABLE, r"\1", v) for v in values]) + ");"
     return re.sub(r"printf\((.*?)\);", call, script, flags=re.S)
-
-
-def cpu(pid):
-    """Seconds that a process and its children have run so far."""
-    total = 0
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as f:
-            total += int(f.read().split()[0]) / 1e9
-        with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as f:
-            total += sum(cpu(child) for child in f.read().split())
-    return total
 
 
 def start(pid, script, folder):

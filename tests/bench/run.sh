@@ -215,29 +215,19 @@ row_types() {
 	BTGEN_BUILD=$build "$top/tests/bench/typetable.py" || failed=1
 }
 
-# A table of its own: until all is attached, and not until the end
-row_names() {
-	local title="names: from the start of bpftrace.sh until all is attached"
+# attaching ROUNDS TITLE PROGRAM: a table of its own, of the time until all is attached
+attaching() {
 	if [ "$(id -u)" != 0 ] || ! has "$bpftrace"; then
-		skip "$title" "needs root and bpftrace"
+		skip "$2" "needs root and bpftrace"
 		return
 	fi
 	with_target
-	printf '%s (least of %s)\n' "$title" "${ROUNDS:-9}"
-	BTGEN=$btgen BTGEN_BPFTRACE=$bpftrace "$top/tests/bench/names.py" $pid || failed=1
+	printf '%s (least of %s)\n' "$2" "${ROUNDS:-$1}"
+	BTGEN=$btgen BTGEN_BPFTRACE=$bpftrace "$top/tests/bench/$3" $pid || failed=1
 }
 
-# A table of its own: until all is attached, and from ^C to the end
-row_attach() {
-	local title="attach: until all is attached (CPU, elapsed), and from ^C to the prompt"
-	if [ "$(id -u)" != 0 ] || ! has "$bpftrace"; then
-		skip "$title" "needs root and bpftrace"
-		return
-	fi
-	with_target
-	printf '%s (least of %s)\n' "$title" "${ROUNDS:-5}"
-	BTGEN=$btgen BTGEN_BPFTRACE=$bpftrace "$top/tests/bench/attach.py" $pid || failed=1
-}
+row_names() { attaching 9 "names: from the start of bpftrace.sh until all is attached" names.py; }
+row_attach() { attaching 5 "attach: until all is attached (CPU, elapsed), and from ^C to the prompt" attach.py; }
 
 row_kernel() {
 	local title="types: one of the kernel"
