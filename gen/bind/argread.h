@@ -10,8 +10,7 @@
  *	4@total(%rip)	(uint64)(uint32)*(uint32 *)(reg("ip") + 11912), from the site to the symbol
  *	-4@[x1, w2, sxtw 2]	(int64)(int32)*(uint32 *)(reg("r1") + (((int64)(int32)reg("r2")) * 4))
  */
-#ifndef BIND_ARGREAD_H
-#define BIND_ARGREAD_H
+#pragma once
 
 #include "bind/bind.h"
 #include "probe/locexpr.h"
@@ -48,5 +47,3 @@ bool argread_join(struct arena *a, struct img *img, uint64_t pc, const struct sd
  */
 struct str argread_find(const struct bind *b, const struct attach_clause *c, unsigned n,
 			struct str *place);
-
-#endif

@@ -7,8 +7,7 @@
  * same, because a bpftrace that follows a process must be given every path in one particular form;
  * so is one that it has not mapped yet, whose probes fire once it does.
  */
-#ifndef BIND_ATTACH_H
-#define BIND_ATTACH_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -43,5 +42,3 @@ unsigned attach_count_places(const struct bind *b, const struct attach_match *m)
 struct str attach_program(struct arena *a, const struct attach_match *m, const struct sdt_site *s);
 /** Why this bpftrace cannot attach to the probe of @m, see attachable_why_not(); looked at once. */
 struct str attach_why_not(const struct bind *b, const struct attach_match *m);
-
-#endif

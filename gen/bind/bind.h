@@ -8,8 +8,7 @@
  * __PID__ and __COMM__ their values. They change nodes of the tree (lang/change.h), so that each keeps its
  * place in the template.
  */
-#ifndef BIND_BIND_H
-#define BIND_BIND_H
+#pragma once
 
 #include "bind/targetfile.h"
 #include "ctype/lookup.h"
@@ -187,5 +186,3 @@ const char *bind_target_name(const struct bind *b);
 
 /** Reports, once, that the target's executable has no probes at all, if that is so. */
 void bind_note_no_probes(const struct bind *b);
-
-#endif

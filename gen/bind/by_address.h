@@ -11,8 +11,7 @@
  * Such a clause has its own text for arguments and `probe`, and is for one probe alone: lists and patterns
  * are split before anything is bound.
  */
-#ifndef BIND_BY_ADDRESS_H
-#define BIND_BY_ADDRESS_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -26,5 +25,3 @@ bool by_address_split(const struct bind *b, struct pp *pp);
  * clause, or may not be allowed together with these attach points.
  */
 bool by_address_finish(struct bind *b);
-
-#endif

@@ -5,8 +5,7 @@
  * bpftrace looks up. All else is attached to by address, which every bpftrace takes for that of the
  * link, of programs of any kind: `uprobe:PATH:0x11a0, uprobe:PATH:0x11c4`.
  */
-#ifndef BIND_CODEATTACH_H
-#define BIND_CODEATTACH_H
+#pragma once
 
 #include "bind/bind.h"
 #include "dwarf/dwsite.h"
@@ -26,5 +25,3 @@ const char *codeattach_callers(struct arena *a, const struct dwinlined *d);
 
 /** The function of @img whose name is more like @wanted than *@best; of C++ one of that name in another scope, too. */
 struct str codeattach_nearest(struct arena *a, struct img *img, struct str wanted, unsigned *best);
-
-#endif

@@ -4,8 +4,7 @@
  * Those that fire in user code, without -p; and uprobes before 0.23, whose -p lets every process
  * through. How they ask is emit/traced.c's.
  */
-#ifndef BIND_FILTER_H
-#define BIND_FILTER_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -21,5 +20,3 @@ bool filter_find(const struct bind *b, const struct attach_clause *c, bool *ret)
 bool filter_check(const struct bind *b);
 /** Clauses that keep the map of a family, see emit/traced.c. */
 enum { FILTER_FAMILY_CLAUSES = 2 };
-
-#endif

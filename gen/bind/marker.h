@@ -4,8 +4,7 @@
  * A marker by itself becomes a string literal (__PID__ was a number to the preprocessor already);
  * inside a string it is replaced and escaped. One in a comment stays.
  */
-#ifndef BIND_MARKER_H
-#define BIND_MARKER_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -13,5 +12,3 @@
  * To be called when the attach points are bound; an error for a marker whose value is not known.
  */
 bool marker_replace_all(const struct bind *b);
-
-#endif

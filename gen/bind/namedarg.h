@@ -7,8 +7,7 @@
  * same number and the same type: otherwise it is an error. In a clause of uprobes it is the parameter of
  * that name (probe/funcargs.h).
  */
-#ifndef BIND_NAMEDARG_H
-#define BIND_NAMEDARG_H
+#pragma once
 
 #include "bind/bind.h"
 #include "probe/probeargs.h"
@@ -48,5 +47,3 @@ bool namedarg_is_only(const struct attach_clause *c, enum provider_place place);
 /** Where the first site of the probe of @m is in its source; @line is 0 where that is not known. */
 void namedarg_site(const struct bind *b, const struct attach_match *m, struct str *file,
 		   unsigned *line);
-
-#endif

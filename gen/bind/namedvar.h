@@ -14,8 +14,7 @@
  * Elsewhere it is an error, with the places where the variable can be read. All places of the clause must
  * have it, with one type; if their locations differ, the text tests the address of the probe.
  */
-#ifndef BIND_NAMEDVAR_H
-#define BIND_NAMEDVAR_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -46,5 +45,3 @@ bool namedvar_is_passed(struct arena *a, struct dwsrc *src, uint64_t addr, struc
  * is in registers; NULL for anything else.
  */
 const struct namedvar *namedvar_find(const struct attach_clause *c, const struct node *n);
-
-#endif

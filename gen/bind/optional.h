@@ -14,8 +14,7 @@
  *	...
  *	optional_drop(b);
  */
-#ifndef BIND_OPTIONAL_H
-#define BIND_OPTIONAL_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -28,5 +27,3 @@ bool optional_covers(const struct bind *b, const struct script_attach *at, struc
  * To be called when every clause is bound.
  */
 bool optional_drop(struct bind *b);
-
-#endif

@@ -5,8 +5,7 @@
  * namespace, and only while that name leads to the mapped file; without -p the links of /proc do,
  * whatever happened to the file. Quotes are honoured by all versions, except around a few bytes.
  */
-#ifndef BIND_PATH_H
-#define BIND_PATH_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -41,5 +40,3 @@ const char *path_searched(const struct bind *b, struct str path);
  */
 bool path_note_elsewhere(const struct bind *b, const struct targetfile *tf, struct str kind,
 			 struct str provider, struct str name);
-
-#endif

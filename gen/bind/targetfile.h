@@ -5,8 +5,7 @@
  * named; and those that attach points of the script name by their paths. A file is opened when it is
  * first asked for, and its probes are read once.
  */
-#ifndef BIND_TARGETFILE_H
-#define BIND_TARGETFILE_H
+#pragma once
 
 #include "probe/binary.h"
 #include "usdt/skipped.h"
@@ -55,5 +54,3 @@ struct targetfile *targetfile_with(struct targetfiles *s, struct str name,
 				   struct targetfile *before, uint64_t *addr);
 /** Its probes; empty when there are none or they cannot be read. */
 const struct sdt_list *targetfile_probes(struct targetfiles *s, struct targetfile *tf);
-
-#endif

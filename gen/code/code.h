@@ -11,8 +11,7 @@
  *	code_z(&c, "args.");
  *	code_word(&c, word_ident(a, member->name, "member", i));
  */
-#ifndef CODE_CODE_H
-#define CODE_CODE_H
+#pragma once
 
 #include "base/str.h"
 
@@ -69,5 +68,3 @@ void code_comment(struct code *c, struct str text);
  * ASCII or has a meaning there.
  */
 void code_string(struct code *c, struct str text, size_t most);
-
-#endif

@@ -5,8 +5,7 @@
  * __BPFTRACE__. Every difference between versions that btgen knows is a question here, answered
  * from measurements; elsewhere no version is compared with a number (tests/lint.sh).
  */
-#ifndef DIALECT_DIALECT_H
-#define DIALECT_DIALECT_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -292,5 +291,3 @@ extern const struct dialect_defect dialect_defects[];
 #undef QUIRK
 #undef SINCE
 #undef UPTO
-
-#endif

@@ -6,12 +6,9 @@
  * and 0.27; whether clang has another name that only a compiler defines (`__...`) is for clang to
  * check, see text/pp.h.
  */
-#ifndef DIALECT_PREDEFINED_H
-#define DIALECT_PREDEFINED_H
+#pragma once
 
 #include "text/pp.h"
 
 /** Defines all in @pp that hold on this machine. */
 void predefined_add(struct pp *pp);
-
-#endif

@@ -36,8 +36,7 @@
  *	context_add(arena, &c, src, site->pc);
  *	types->context = &c;
  */
-#ifndef DWARF_CONTEXT_H
-#define DWARF_CONTEXT_H
+#pragma once
 
 #include "ctype/namequery.h"
 #include "dwarf/dwsite.h"
@@ -82,5 +81,3 @@ bool context_has_image(const struct context *c, const struct dwsrc *src);
 bool context_resolve(struct arena *a, struct context *c);
 /** The blocks around place @i; it costs a walk over the unit's functions. */
 const struct context_blocks *context_blocks_at(struct arena *a, struct context *c, size_t i);
-
-#endif

@@ -2,8 +2,7 @@
  * context_priv - a question to the images of a run: dwtypes.c asks and remembers, context.c finds
  * out what is meant.
  */
-#ifndef DWARF_CONTEXT_PRIV_H
-#define DWARF_CONTEXT_PRIV_H
+#pragma once
 
 #include "dwarf/context.h"
 #include "dwarf/dwtypes.h"
@@ -32,5 +31,3 @@ struct context_question {
 
 /** *@ret is what is meant, without a type when no image has it; differences are reported. */
 void context_find(struct context_question *q, struct definition *ret);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * dwfilter.c explains the method. Other modules ask dwfind.h.
  */
-#ifndef DWARF_DWFILTER_H
-#define DWARF_DWFILTER_H
+#pragma once
 
 #include "dwarf/dwname.h"
 
@@ -27,5 +26,3 @@ struct str dwfilter_strings(struct dwsrc *src);
 bool dwfilter_open_for(struct dwsrc *src, struct str text);
 /** False when no name in the debug information has @text in it. */
 bool dwfilter_may_have(struct dwsrc *src, struct str text);
-
-#endif

@@ -9,8 +9,7 @@
  *	if (dwquery_parse(name, NAME_TYPES, &q))
  *		dwfind(src, &q, each_hit, ctx);
  */
-#ifndef DWARF_DWFIND_H
-#define DWARF_DWFIND_H
+#pragma once
 
 #include "dwarf/dwname.h"
 
@@ -21,5 +20,3 @@ void dwfind(struct dwsrc *src, const struct dwquery *q, dwname_fn *fn, void *ctx
  * near. With many names only the nearest strings are tried.
  */
 struct str dwfind_nearest(struct dwsrc *src, const struct dwquery *q);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Format: DWARF 5, section 6.2.
  */
-#ifndef DWARF_DWLINE_H
-#define DWARF_DWLINE_H
+#pragma once
 
 #include "dwarf/dwsrc.h"
 
@@ -22,5 +21,3 @@ enum { DWLINE_MOST = 1 << 23 };
  * 0 when there is none, or when it was asked for before: then libdw has it.
  */
 uint64_t dwline_rows(struct dwsrc *src, Dwarf_Die *unit);
-
-#endif

@@ -9,8 +9,7 @@
  * DWARF 2 to 5 (sections 5.1 to 5.14 of DWARF 5): what it can say and C cannot (variant parts,
  * virtual bases, dynamic arrays) is left out or opaque, with the size it has.
  */
-#ifndef DWARF_DWLOAD_H
-#define DWARF_DWLOAD_H
+#pragma once
 
 #include "ctype/ctype.h"
 #include "dwarf/dwsrc.h"
@@ -36,5 +35,3 @@ bool dwload_enumerator_value(Dwarf_Die *die, const struct ctype *of, int64_t *re
  */
 typedef struct ctype *dwload_elsewhere_fn(void *ctx, struct dwsrc *src, struct ctype *decl);
 void dwload_set_elsewhere(struct dwsrc *src, dwload_elsewhere_fn *fn, void *ctx);
-
-#endif

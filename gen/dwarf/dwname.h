@@ -5,8 +5,7 @@
  * DIEs do not know their parents. The first question of dwname_whole() about a unit lists the
  * places where its namespaces and classes begin and end; after that an answer is a binary search.
  */
-#ifndef DWARF_DWNAME_H
-#define DWARF_DWNAME_H
+#pragma once
 
 #include "ctype/namequery.h"
 #include "dwarf/dwsrc.h"
@@ -67,5 +66,3 @@ struct dwname_filter {
 	size_t n_passed;
 };
 bool dwname_filter(void *ctx, const struct dwhit *hit);
-
-#endif

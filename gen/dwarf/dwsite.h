@@ -9,8 +9,7 @@
  *	if (dwsite_at(src, pc, &s))
  *		for (size_t i = 0; i < s.dies.n; i++) use(&s.dies.v[i]);
  */
-#ifndef DWARF_DWSITE_H
-#define DWARF_DWSITE_H
+#pragma once
 
 #include "dwarf/dwsrc.h"
 
@@ -131,5 +130,3 @@ uint64_t dwsite_stored_from(struct dwsrc *src, const struct dwsite *s, Dwarf_Die
 bool dwsite_entry(Dwarf_Die *die, Dwarf_Addr *ret);
 /** DW_TAG_subprogram or DW_TAG_inlined_subroutine. */
 bool dwsite_is_function(Dwarf_Die *die);
-
-#endif

@@ -8,8 +8,7 @@
  * units (-gsplit-dwarf with gcc's -fdebug-types-section), which gcc leaves in a section each, of
  * which libdw sees the first.
  */
-#ifndef DWARF_DWSPLIT_H
-#define DWARF_DWSPLIT_H
+#pragma once
 
 #include "dwarf/dwsrc.h"
 
@@ -25,5 +24,3 @@ bool dwsplit_is_whole(Dwarf_Die *split);
 struct str dwsplit_name(Dwarf_Die *skeleton);
 /** A note for each kind of trouble that @src has had so far; silent without any. */
 void dwsplit_report_missing(struct dwsrc *src);
-
-#endif

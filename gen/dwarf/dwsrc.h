@@ -19,8 +19,7 @@
  *	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &walk, &parent, &die);)
  *		use(&die);
  */
-#ifndef DWARF_DWSRC_H
-#define DWARF_DWSRC_H
+#pragma once
 
 #include <elfutils/libdw.h>
 
@@ -120,5 +119,3 @@ bool dwsrc_is_c(Dwarf_Die *unit);
 struct str dwsrc_unit_name(Dwarf_Die *die);
 /** Where a DIE is, for messages: "path:.debug_info+0x1c4". */
 struct diag_place dwsrc_place(struct dwsrc *src, Dwarf_Die *die);
-
-#endif

@@ -10,8 +10,7 @@
  *	dwtypes_add(&types, src);
  *	lookup_add(&lk, &types.source);
  */
-#ifndef DWARF_DWTYPES_H
-#define DWARF_DWTYPES_H
+#pragma once
 
 #include "ctype/source.h"
 #include "dwarf/dwsrc.h"
@@ -43,5 +42,3 @@ void dwtypes_add(struct dwtypes *t, struct dwsrc *src);
  * when no unit is known for it.
  */
 bool dwtypes_ask_at(struct dwtypes *t, struct dwsrc *src, uint64_t addr);
-
-#endif

@@ -9,8 +9,7 @@
  *	made.program = &program;
  *	if (emit_program(b)) ...
  */
-#ifndef EMIT_EMIT_H
-#define EMIT_EMIT_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -27,6 +26,4 @@ bool emit_program(const struct bind *b);
 #else
 #define EMIT_PLACE "reg(\"pc\")"
 #define EMIT_CALLER "reg(\"r30\")"
-#endif
-
 #endif

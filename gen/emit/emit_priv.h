@@ -15,8 +15,7 @@
  *	since.c		the time before a line, without records
  *	record.c	calls that print, as records; field.c, their values; whole.c, structs
  */
-#ifndef EMIT_EMIT_PRIV_H
-#define EMIT_EMIT_PRIV_H
+#pragma once
 
 #include "bind/bind.h"
 #include "code/code.h"
@@ -342,5 +341,3 @@ bool tables_add(struct emitter *e);
 
 void clause_add_begin(struct emitter *e, struct str statements);
 void clause_add_end(struct emitter *e, struct str statements);
-
-#endif

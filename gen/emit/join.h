@@ -5,8 +5,7 @@
  * counts agree: attached one after the other, the first would count events that the last misses. 0.17
  * confuses lists of attach points, see dialect_confuses_lists().
  */
-#ifndef EMIT_JOIN_H
-#define EMIT_JOIN_H
+#pragma once
 
 #include "bind/bind.h"
 
@@ -45,5 +44,3 @@ struct map join_variables(const struct bind *b);
 struct str join_new_variable(struct arena *a, struct map *taken, struct str name);
 /** The first `return` or `exit()` of @c, or NULL. */
 const struct token *join_early_end(const struct script_clause *c);
-
-#endif

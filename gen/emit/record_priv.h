@@ -2,8 +2,7 @@
  * What the files that make records share: record.c has the calls that print, field.c their values,
  * whole.c structs.
  */
-#ifndef EMIT_RECORD_PRIV_H
-#define EMIT_RECORD_PRIV_H
+#pragma once
 
 #include "emit/emit_priv.h"
 #include "lang/format.h"
@@ -44,5 +43,3 @@ void printfield_join(struct printing *g, struct node *n, struct shape_field *f, 
 
 /** Adds a struct or array in memory of @size bytes: as many as fit are read from its address. */
 void printstruct_add(struct printing *g, struct node *n, uint64_t size, struct shape_field *f);
-
-#endif

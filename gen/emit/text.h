@@ -9,8 +9,7 @@
  * In a format, %n is a const struct text *, %c the same as the operand of a cast (in brackets, if it needs
  * them), %s a const char *, %t a struct str, %u an uint64_t; anything else is copied.
  */
-#ifndef EMIT_TEXT_H
-#define EMIT_TEXT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -78,5 +77,3 @@ void text_print(const struct text *t, text_put *fn, void *ctx);
 struct str text_str(struct arena *a, const struct text *t);
 /** Does it begin with @z? */
 bool text_has_prefix(const struct text *t, const char *z);
-
-#endif

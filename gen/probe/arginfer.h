@@ -7,8 +7,7 @@
  * sites of one probe narrow the choice. If one place is two arguments of a site, it is at most one of them,
  * and which is not known.
  */
-#ifndef PROBE_ARGINFER_H
-#define PROBE_ARGINFER_H
+#pragma once
 
 #include "probe/argsrc.h"
 #include "probe/probearg.h"
@@ -31,5 +30,3 @@ struct arginfer_arg *arginfer_site(struct dwsrc *src, const struct dwsite *scope
 				   struct probesite *s);
 /** Compares the @n sites of one probe. Names and types are settled here. */
 void arginfer_intersect(struct arena *a, const struct arginfer_site *sites, size_t n);
-
-#endif

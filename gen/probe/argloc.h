@@ -13,8 +13,7 @@
  *	struct argloc_candidates c = {0};
  *	argloc_find(&at, &operand, &c);
  */
-#ifndef PROBE_ARGLOC_H
-#define PROBE_ARGLOC_H
+#pragma once
 
 #include "usdt/sdtarg.h"
 #include "ctype/ctype.h"
@@ -83,5 +82,3 @@ bool argloc_find_global(struct argloc *l, struct str name, struct argloc_var *re
  * where classes and namespaces are searched before: in members, lambdas, functions of a namespace.
  */
 bool argloc_names_globals(struct argloc *l);
-
-#endif

@@ -14,8 +14,7 @@
  * one. Without debug information and .BTF only its name is known, and of an enum the enumerators that are
  * listed, too.
  */
-#ifndef PROBE_ARGSIG_H
-#define PROBE_ARGSIG_H
+#pragma once
 
 #include "dwarf/dwsrc.h"
 #include "probe/probearg.h"
@@ -34,5 +33,3 @@ struct argsig_types {
  */
 void argsig_take(struct arena *a, const struct argsig_types *in, const struct probesig *sig,
 		 struct probeargs *pa);
-
-#endif

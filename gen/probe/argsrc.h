@@ -7,8 +7,7 @@
  *
  *	const struct argsrc_arg *args = argsrc_read(&loc, STR("nvmf_tgt_state"), n_operands);
  */
-#ifndef PROBE_ARGSRC_H
-#define PROBE_ARGSRC_H
+#pragma once
 
 #include "probe/argloc.h"
 
@@ -31,5 +30,3 @@ const struct argsrc_arg *argsrc_read(struct argloc *l, struct str probe, size_t 
  * array, or not known.
  */
 uint64_t argsrc_string_max(struct argloc *l, struct str expr);
-
-#endif

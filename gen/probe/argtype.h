@@ -1,8 +1,7 @@
 /**
  * argtype - the type of a probe's argument: what a value of a declared type is when it is passed.
  */
-#ifndef PROBE_ARGTYPE_H
-#define PROBE_ARGTYPE_H
+#pragma once
 
 #include "btf/kbtf.h"
 #include "usdt/argnote.h"
@@ -50,5 +49,3 @@ bool argtype_declared(struct dwsrc *src, const struct dwsite *at, uint32_t id, s
  */
 struct ctype *argtype_named(struct arena *a, struct kbtf *btf, const struct argnotes *notes,
 			    const struct argnote *site, size_t i, const struct sdtarg *operand);
-
-#endif

@@ -8,8 +8,7 @@
  *	if (why.n)
  *		diag_error(d, NULL, "bpftrace cannot attach to it: " STR_FMT, STR_ARG(why));
  */
-#ifndef PROBE_ATTACHABLE_H
-#define PROBE_ATTACHABLE_H
+#pragma once
 
 #include "probe/probearg.h"
 
@@ -56,5 +55,3 @@ bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s,
 const char *attachable_refusal(struct img *img, uint64_t addr);
 /** Can every version attach to @p, whose arguments are @pa? As attachable_why_not(), but at no cost. */
 bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa);
-
-#endif

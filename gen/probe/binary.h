@@ -7,8 +7,7 @@
  *	probeargs_read(&b, signatures, probe, &pa);
  *	binary_close(&b);
  */
-#ifndef PROBE_BINARY_H
-#define PROBE_BINARY_H
+#pragma once
 
 #include "ctype/lookup.h"
 #include "dwarf/dwtypes.h"
@@ -42,5 +41,3 @@ struct typenote *binary_types(struct binary *b);
 void binary_add_sources(struct binary *b, struct dwtypes *all, struct lookup *lk);
 /** What its types are read from where it has no debug information: its .BTF, or NULL. */
 struct type_source *binary_other_types(struct binary *b);
-
-#endif

@@ -9,8 +9,7 @@
  *	if (codeplace_function(a, bin, STR("acme::server::handle"), &p))
  *		for (size_t i = 0; i < p.list.n; i++) attach(p.list.v[i].addr);
  */
-#ifndef PROBE_CODEPLACE_H
-#define PROBE_CODEPLACE_H
+#pragma once
 
 #include "dwarf/dwsite.h"
 #include "elf/demangle.h"
@@ -80,5 +79,3 @@ bool codeplace_is_ambiguous(struct diag *d, const struct diag_place *at, struct 
  */
 void codeplace_find_lines(struct dwsrc *src, struct str file, unsigned first, unsigned last,
 			  struct codeplace_lines *ret);
-
-#endif

@@ -6,8 +6,7 @@
  * elsewhere the calling convention does: System V's for x86-64, section 3.2.3, AArch64's AAPCS64, section
  * 6.8.2. If neither is certain, such as after a struct that is passed by value, the register is not known.
  */
-#ifndef PROBE_FUNCARGS_H
-#define PROBE_FUNCARGS_H
+#pragma once
 
 #include "dwarf/dwsrc.h"
 #include "probe/probearg.h"
@@ -52,5 +51,3 @@ const struct funcarg *funcargs_find(const struct funcargs *f, struct str name);
 int funcargs_register(unsigned machine, int number);
 /** `put(struct store *s, int n)`, in @a. */
 struct str funcargs_declaration(struct arena *a, const struct funcargs *f);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Everything else is refused with the reason: a location is never guessed.
  */
-#ifndef PROBE_LOCEXPR_H
-#define PROBE_LOCEXPR_H
+#pragma once
 
 #include <elfutils/libdw.h>
 
@@ -76,5 +75,3 @@ bool locexpr_read(struct arena *a, Dwarf_Attribute *attr, const Dwarf_Op *ops, s
  */
 bool locexpr_takes_stack(const struct locexpr *e, const struct locexpr_frame *frame, int sp,
 			 bool is_pointer);
-
-#endif

@@ -2,8 +2,7 @@
  * probearg - the arguments of a probe, and its sites, as probeargs.h finds them and everybody shows
  * them.
  */
-#ifndef PROBE_PROBEARG_H
-#define PROBE_PROBEARG_H
+#pragma once
 
 #include "base/vec.h"
 #include "ctype/ctype.h"
@@ -79,5 +78,3 @@ struct str probearg_declaration(struct arena *a, const struct probearg *arg);
 
 /** `int n, char *s` */
 struct str probearg_list(struct arena *a, const struct probearg *args, size_t n);
-
-#endif

@@ -12,8 +12,7 @@
  *	for (size_t i = 0; i < pa.n_args; i++)
  *		if (pa.args[i].type) ...
  */
-#ifndef PROBE_PROBEARGS_H
-#define PROBE_PROBEARGS_H
+#pragma once
 
 #include "probe/binary.h"
 #include "probe/probearg.h"
@@ -28,5 +27,3 @@ void probeargs_read(struct binary *b, struct probesigs *signatures, const struct
 		    struct probeargs *ret);
 /** The argument that is called @name at any site, or "argN" or N; false when there is none. */
 bool probeargs_find(const struct probeargs *pa, struct str name, size_t *ret);
-
-#endif

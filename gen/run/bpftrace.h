@@ -1,8 +1,7 @@
 /**
  * bpftrace - which bpftrace to run, and what version it is.
  */
-#ifndef RUN_BPFTRACE_H
-#define RUN_BPFTRACE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/diag.h"
@@ -28,5 +27,3 @@ int bpftrace_find(struct arena *a, struct diag *d, const char *wanted, bool may_
 		  struct bpftrace *ret);
 /** An unmeasured version is treated as DIALECT_NEWEST; this reports it. */
 void bpftrace_note_newer(struct diag *d, unsigned version);
-
-#endif

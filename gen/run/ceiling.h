@@ -1,6 +1,5 @@
 /** ceiling - what a trace may cost before it is ended. */
-#ifndef RUN_CEILING_H
-#define RUN_CEILING_H
+#pragma once
 
 #include "base/diag.h"
 #include "kernel/cost.h"
@@ -19,5 +18,3 @@ void ceiling_report(struct diag *d, const struct ceiling *most, const struct cos
 void ceiling_report_account(const struct cost *cost, bool is_result);
 /** Reports that cost_begin() has failed with @error; @is_result: as an error, as nothing else is wanted. */
 void ceiling_report_unknown(struct diag *d, const struct ceiling *most, bool is_result, int error);
-
-#endif

@@ -1,6 +1,5 @@
 /** config - what one run of bpftrace is to be. */
-#ifndef RUN_CONFIG_H
-#define RUN_CONFIG_H
+#pragma once
 
 #include "text/program.h"
 #include "run/bpftrace.h"
@@ -54,5 +53,3 @@ struct run_config {
 	bool needs_kernel_types;   /**< the program has, or may have, types of the kernel */
 	char **args;		   /**< positional parameters of the script, ends in NULL */
 };
-
-#endif

@@ -14,8 +14,7 @@
  *		write(piece);
  *	keep_free(k);
  */
-#ifndef RUN_KEEP_H
-#define RUN_KEEP_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -38,5 +37,3 @@ uint64_t keep_dropped(struct keep *k);
  * text, where @heading is empty, a line of its own.
  */
 struct str keep_heading(struct arena *a, struct str heading, const char *why);
-
-#endif

@@ -16,8 +16,7 @@
  * warning that a running program repeats thousands of times, such as a full map, is reported once, and its
  * number at the end.
  */
-#ifndef RUN_MESSAGE_H
-#define RUN_MESSAGE_H
+#pragma once
 
 #include "base/diag.h"
 #include "base/map.h"
@@ -76,5 +75,3 @@ void messages_end(struct messages *m);
  * something that was held back.
  */
 void messages_explain_failure(struct messages *m, int status);
-
-#endif

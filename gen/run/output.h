@@ -8,8 +8,7 @@
  * Several processes may share one output: they take turns, each writes whole lines in its turn, after a
  * heading with its name if the lines before are another's.
  */
-#ifndef RUN_OUTPUT_H
-#define RUN_OUTPUT_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -76,5 +75,3 @@ void output_end_turn(struct output *o);
 void output_cut_part(struct output *o);
 /** False, with errno, when only now it turns out that something cannot be written. */
 bool output_close(struct output *o);
-
-#endif

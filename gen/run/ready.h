@@ -4,8 +4,7 @@
  * bpftrace sets up, runs BEGIN, attaches, reports it (relay.h), and only then waits for events with
  * epoll_wait and prints any: when its main thread is in that system call, it has nothing left to do.
  */
-#ifndef RUN_READY_H
-#define RUN_READY_H
+#pragma once
 
 #include "run/config.h"
 
@@ -21,5 +20,3 @@ bool ready_is_waiting(pid_t pid);
 void ready_report(struct diag *d, const struct run_config *cfg);
 /** Of these, only --ready-file (or NULL) and --ready-fd (or -1). */
 void ready_pass_on(struct diag *d, const char *file, int fd);
-
-#endif

@@ -4,8 +4,7 @@
  * bpftrace before 0.24 prints "Attaching..." on stdout, and 0.23 also that it is attached: everything after
  * these is data (record/writer.h). Messages go to stderr (run/message.h).
  */
-#ifndef RUN_RELAY_H
-#define RUN_RELAY_H
+#pragma once
 
 #include "run/message.h"
 
@@ -37,5 +36,3 @@ void relay_stdout_idle(struct relay *r);
 void relay_stderr(struct relay *r, struct str bytes);
 /** Both streams have ended. */
 void relay_end(struct relay *r);
-
-#endif

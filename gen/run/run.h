@@ -5,8 +5,7 @@
  * file is touched before the probes are attached. bpftrace ends with us: it gets a signal when we are
  * interrupted, and the kernel sends it one when we are killed.
  */
-#ifndef RUN_RUN_H
-#define RUN_RUN_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -26,5 +25,3 @@ struct run_end {
 
 /** Runs it to its end, described in *@end; returns the exit status for the shell. Errors are reported through @d. */
 int run_program(struct arena *a, struct diag *d, const struct run_config *cfg, struct run_end *end);
-
-#endif

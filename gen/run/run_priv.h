@@ -6,8 +6,7 @@
  *	run_output.c	what was printed, on its way to the output
  *	run_report.c	the end: lost and late events, full maps, the exit status
  */
-#ifndef RUN_RUN_PRIV_H
-#define RUN_RUN_PRIV_H
+#pragma once
 
 #include "base/clock.h"
 #include "run/ceiling.h"
@@ -111,5 +110,3 @@ static inline bool run_have_all_ended(const struct runner *r)
 {
 	return r->cfg->n_all && r->n_ended == r->cfg->n_all;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * It gets the program through a descriptor of its own (no file is left anywhere), a process group
  * of its own (^C reaches it through us), no stdin, and ends when we are killed.
  */
-#ifndef RUN_START_H
-#define RUN_START_H
+#pragma once
 
 #include "run/config.h"
 
@@ -18,5 +17,3 @@ struct started {
 /** False, with an error, if there is nothing to start it with; the exit status shows whether it could be run. */
 bool start_bpftrace(struct arena *a, struct diag *d, const struct run_config *cfg,
 		    struct started *ret);
-
-#endif

@@ -10,8 +10,7 @@
  * nothing else. The kernel could only kill bpftrace (PR_SET_PDEATHSIG), and a signal that bpftrace
  * may handle is lost by 0.17 while it attaches. The guard asks as ^C does, until it is heard.
  */
-#ifndef RUN_STOP_H
-#define RUN_STOP_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ bool stop_takes_long(struct stop *s);
  * blocks them until btgen exits: one more, while the end is written, must not end btgen first.
  */
 void stop_signals(sigset_t *ret);
-
-#endif
