@@ -279,6 +279,7 @@ static struct writer *make_writer(struct arena *a, struct run_options *o, const 
 	how.limit = o->run.n_events;
 	how.is_printable = trace_is_wanted(&o->req.trace);
 	how.has_percentiles = o->req.trace.start != NULL;
+	how.is_live = o->req.trace.is_live;
 	how.has_open_top = dialect_has_narrow_samples(version);
 	how.has_lost_lines = dialect_has_lost_lines(version);
 	how.render =

@@ -573,6 +573,8 @@ bool run_options_expand(struct arena *a, struct diag *d, struct run_options *o, 
 	o->shapes = (struct shapes){0};
 	shapes_init(&o->shapes, a, has_head);
 	o->shapes.has_limit = o->run.n_events > 0;
+	o->req.trace.is_live = o->req.trace.start && !has_head && !o->no_run &&
+			       !o->run.is_estimate && !has_out(o) && output_is_terminal(NULL);
 	shapes_add_key(&o->shapes);
 	o->shapes.can_gate = o->can_gate;
 	o->req.given.is_bare = o->no_run;

@@ -3,12 +3,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const struct {
+struct point {
 	const char *name;
 	unsigned thousandths;
-} points[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"p99.9", 999}};
+};
 
-enum { N_POINTS = sizeof(points) / sizeof(points[0]), BAR = 52 };
+static const struct point points[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"p99.9", 999}};
+static const struct point live_points[] = {{"p50", 500}, {"p99", 990}, {"max", 1000}};
+
+enum { N_POINTS = sizeof(points) / sizeof(points[0]), N_LIVE = 3, BAR = 52 };
 
 void percentile_fini(struct percentile *p)
 {
@@ -114,19 +117,45 @@ static void add_bars(const struct percentile *p, struct strbuf *out)
 		add_bar(bar, n[bar], most, out);
 }
 
-void percentile_text(struct percentile *p, struct strbuf *out)
+static void add_line(struct percentile *p, const struct point *of, size_t n, struct strbuf *out)
 {
 	uint64_t total = add_up(p);
 	strbuf_addf(out, "@us: count %" PRIu64, total);
-	for (size_t i = 0; i < N_POINTS; i++) {
-		const struct percentile_bucket *b = find_bucket(p, total, points[i].thousandths);
-		strbuf_addf(out, ", %s %" PRIu64, points[i].name, b->low);
+	for (size_t i = 0; i < n && total; i++) {
+		const struct percentile_bucket *b = find_bucket(p, total, of[i].thousandths);
+		strbuf_addf(out, ", %s %" PRIu64, of[i].name, b->low);
 		if (b->high - b->low > 1)
 			strbuf_addf(out, "-%" PRIu64, b->high - 1);
 	}
 	strbuf_addc(out, '\n');
+}
+
+void percentile_text(struct percentile *p, struct strbuf *out)
+{
+	add_line(p, points, N_POINTS, out);
 	add_bars(p, out);
 	percentile_fini(p);
+}
+
+void percentile_live(struct percentile *p, struct percentile *before, struct strbuf *out)
+{
+	struct percentile since = {0};
+	size_t k = 0;
+	add_up(p); // sorted
+	for (size_t i = 0; i < p->list.n; i++) {
+		struct percentile_bucket b = p->list.v[i];
+		while (k < before->list.n && before->list.v[k].low < b.low)
+			k++;
+		if (k < before->list.n && before->list.v[k].low == b.low)
+			b.n -= before->list.v[k].n;
+		if (b.n)
+			vec_push(&since.arena, &since.list, b);
+	}
+	add_line(&since, live_points, N_LIVE, out);
+	percentile_fini(&since);
+	percentile_fini(before);
+	*before = *p;
+	*p = (struct percentile){0};
 }
 
 static void add_range(const struct percentile_bucket *b, const char *name, struct json *j)

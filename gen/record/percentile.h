@@ -31,5 +31,7 @@ bool percentile_add(struct percentile *p, struct str line);
 bool percentile_has(const struct percentile *p);
 /** Adds a line with percentiles, and bars as of hist(), of what there is; that is forgotten. */
 void percentile_text(struct percentile *p, struct strbuf *out);
+/** Adds a line of what has come since @before, which becomes what there is. */
+void percentile_live(struct percentile *p, struct percentile *before, struct strbuf *out);
 /** The same as members "map" and "entries" of an object that is open. */
 void percentile_json(struct percentile *p, struct json *j);

@@ -38,7 +38,8 @@ struct writer {
 	struct strbuf *out;
 	struct strbuf text, head, piece, printable; // of what is being written
 	struct joined joined;
-	struct percentile percentile;
+	struct percentile percentile, before; // of is_live: up to the last second
+	bool ends_buckets;		      // an empty line has come after them
 	bool (*handle_message)(void *ctx, struct str line);
 	void *message_ctx;
 	struct mark *marks[MAX_MARKS]; // the oldest first
@@ -412,11 +413,18 @@ static void limit_blank_lines(struct writer *w)
 	w->has_printed_map = true;
 }
 
-/** All buckets have come. */
-static void end_buckets(struct writer *w)
+/** All buckets have come: those of a second, or of the end. */
+static void end_buckets(struct writer *w, bool is_second)
 {
 	if (!percentile_has(&w->percentile))
 		return;
+	bool has_gap = w->ends_buckets && !is_second;
+	w->ends_buckets = false;
+	if (is_second && w->config.is_live) {
+		percentile_live(&w->percentile, &w->before, begin_line(w));
+		write_record(w, NULL);
+		return;
+	}
 	limit_blank_lines(w);
 	if (is_plain(w))
 		add_blank_lines(w);
@@ -428,6 +436,7 @@ static void end_buckets(struct writer *w)
 		percentile_text(&w->percentile, begin_line(w));
 		write_record(w, NULL);
 	}
+	w->n_blank += has_gap;
 }
 
 bool writer_is_trigger(const char *pattern, struct str label)
@@ -454,7 +463,7 @@ static void on_record(void *ctx, const struct record *r)
 	w->first = w->first ? w->first : r->head.ns;
 	if (w->config.on_process && r->head.pid > 0 && r->head.pid <= INT32_MAX)
 		w->config.on_process(w->config.process_ctx, (int)r->head.pid);
-	end_buckets(w);
+	end_buckets(w, true);
 	end_map(w);
 	joined_end_unknown(&w->joined);
 	w->in_part = false;
@@ -587,9 +596,15 @@ static void on_line(void *ctx, struct str line)
 	w->has_value |= line.n > 0 && !(map_name(line).n && str_has_suffix(line, STR(": 0")));
 	if (!ends_part)
 		count_row(w, line);
+	if (w->config.is_live && !line.n && percentile_has(&w->percentile)) {
+		w->ends_buckets = true;
+		return;
+	}
+	if (w->ends_buckets && str_has_prefix(line, STR("@us_buckets[")))
+		end_buckets(w, true);
 	if (!ends_part && w->config.has_percentiles && percentile_add(&w->percentile, line))
 		return;
-	end_buckets(w);
+	end_buckets(w, false);
 	bool is_map = !ends_part && is_map_line(w, line, map_name(line));
 	if (is_map && !w->in_map)
 		begin_map(w, map_name(line));
@@ -665,6 +680,7 @@ void writer_free(struct writer *w)
 		return;
 	joined_fini(&w->joined);
 	percentile_fini(&w->percentile);
+	percentile_fini(&w->before);
 	while (w->n_marks)
 		free_mark(remove_mark(w, 0));
 	free_mark(w->map_mark);
@@ -717,7 +733,7 @@ void writer_idle(struct writer *w, struct strbuf *out)
 	add_blank_lines(w);
 	decode_idle(&w->decoder);
 	end_map(w);
-	end_buckets(w);
+	end_buckets(w, true);
 	w->in_strings = false;
 	int64_t settled = clock_of_probes() - STILL_COMING_NS;
 	if (w->order)
@@ -779,7 +795,7 @@ void writer_end(struct writer *w, struct strbuf *out)
 	w->out = out;
 	decode_end(&w->decoder);
 	end_map(w);
-	end_buckets(w);
+	end_buckets(w, false);
 	joined_end(&w->joined);
 	if (w->order)
 		order_flush(w->order, INT64_MAX, out);

@@ -40,6 +40,7 @@ struct writer_config {
 	uint64_t limit;
 	bool is_printable;	/**< control characters in keys are escaped */
 	bool has_percentiles;	/**< of a map of buckets, record/percentile.h */
+	bool is_live;		/**< that is also printed each second, and becomes a line */
 	unsigned long max_keys; /**< a printed map with so many may lack some; 0: not known */
 	bool has_open_top;	/**< [2G, 4G) of hist() is [2G, ...): bpftrace 0.17 */
 	bool has_lost_lines;	/**< bpftrace before 0.24: "Lost 42 events" is among the data */

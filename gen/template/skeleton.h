@@ -174,10 +174,11 @@ bool tally_write_counts(const struct skeleton *sk, struct str keys, struct shape
  * @done with the same @key, which is as above but no list, in microseconds: a
  * histogram with percentiles, or, unless @by is empty, a plain one and a count for each value of these keys of
  * @done. Events that have no other are counted. @run: it is run by btgen, with a
- * gate (record/shape.h) that settles; NULL: it is to be read and edited.
+ * gate (record/shape.h) that settles; NULL: it is to be read and edited. @is_live: it prints the buckets
+ * each second.
  */
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
-			 struct str by, const struct shapes *run, struct code *out);
+			 struct str by, bool is_live, const struct shapes *run, struct code *out);
 
 /**
  * skeleton_calls.c: the script of --calls, a record of each entry and return of some functions, with

@@ -207,8 +207,9 @@ static const char done_lines[] =
     "\t$us = (int64)((uint64)((int64)nsecs - (int64)$start) / (uint64)1000);\n";
 
 static const char bucket_lines[] = "\tBUCKET($us)\n"
-				   "\t@us_buckets[$low, $high] = count();\n"
-				   "\t@us_max = max((uint64)$us);\n";
+				   "\t@us_buckets[$low, $high] = count();\n";
+
+static const char max_lines[] = "\t@us_max = max((uint64)$us);\n";
 
 static const char by_lines[] = "\t@count[?] = count();\n"
 			       "\t@us[?] = hist((uint64)$us);\n"
@@ -249,16 +250,17 @@ static bool write_start(const struct skeleton *sk, const struct skeleton_probe *
 	return good;
 }
 
-/** @by: words of --by; empty: one histogram of all, with percentiles */
+/** @by: words of --by; empty: one histogram of all, with percentiles, which @is_live needs, too */
 static bool write_done(const struct skeleton *sk, const struct skeleton_probe *p, struct str word,
-		       struct str by, const char *open, struct code *out)
+		       struct str by, bool is_live, const char *open, struct code *out)
 {
 	struct code key = {0}, of = {0};
 	bool good = write_start_key(sk, p, word, &key) && write_keys(sk, p, by, &of);
 	skeleton_write_head(p, NULL, out);
 	code_z(out, "{\n");
 	add_lines(done_lines, "\t", &key, open, out);
-	add_lines(by.n ? by_lines : bucket_lines, "\t", &of, open, out);
+	add_lines(by.n && !is_live ? "" : bucket_lines, "\t", &of, open, out);
+	add_lines(by.n ? by_lines : max_lines, "\t", &of, open, out);
 	code_z(out, "\t}");
 	// Where there is a filter, those that have no start are those that it does not let pass.
 	if (!sk->filter)
@@ -283,7 +285,7 @@ static bool check_apart(const struct skeleton *start, const struct skeleton *don
 }
 
 bool tally_write_latency(const struct skeleton *start, const struct skeleton *done, struct str key,
-			 struct str by, const struct shapes *run, struct code *out)
+			 struct str by, bool is_live, const struct shapes *run, struct code *out)
 {
 	const char *open =
 	    run ? arena_printf(start->arena, "%s > %u && ", run->gate, GATE_SETTLES) : "";
@@ -302,7 +304,9 @@ bool tally_write_latency(const struct skeleton *start, const struct skeleton *do
 	for (size_t i = 0; good && i < start->probes.n; i++)
 		good = write_start(start, &start->probes.v[i], key, open, out);
 	for (size_t i = 0; good && i < done->probes.n; i++)
-		good = write_done(done, &done->probes.v[i], key, by, open, out);
-	code_z(out, "\nEND\n{\n\tclear(@start);\n}\n");
+		good = write_done(done, &done->probes.v[i], key, by, is_live, open, out);
+	code_z(out, is_live ? "\ninterval:s:1\n{\n\tprint(@us_buckets);\n}\n" : "");
+	code_z(out, "\nEND\n{\n\tclear(@start);\n");
+	code_z(out, is_live && by.n ? "\tclear(@us_buckets);\n}\n" : "}\n");
 	return good;
 }

@@ -21,7 +21,7 @@ static bool write_latency(const struct skeleton *empty, const struct trace_reque
 	bool good = skeleton_collect(&start, &req->start, 1);
 	good &= skeleton_collect(&done, &req->done, 1);
 	return good && tally_write_latency(&start, &done, str_from(req->key ? req->key : "tid"),
-					   str_from(req->by ? req->by : ""),
+					   str_from(req->by ? req->by : ""), req->is_live,
 					   shapes && shapes->can_gate ? shapes : NULL, out);
 }
 

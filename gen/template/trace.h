@@ -17,6 +17,7 @@ struct trace_request {
 	const char *counts; /**< --count: keys, tally_write_counts(), instead of events; or NULL */
 	const char *start, *done, *key; /**< --latency and its --key; or NULL */
 	const char *by;			/**< --by: keys of DONE, a histogram of each; or NULL */
+	bool is_live;			/**< --latency: buckets are also printed each second */
 	word_list calls;		/**< --calls: functions, instead of patterns */
 	struct skeleton_calls how;	/**< of these; 0 functions: the default */
 };
