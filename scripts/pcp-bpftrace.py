@@ -44,6 +44,8 @@ def build_id(path, offset, size):
 
 def check(bpftrace, wanted):
     """Exits with a message where the script is for another program or another bpftrace."""
+    if wanted.get("schema", 1) != 1:
+        refuse("this script is of a newer btgen: install its pcp-bpftrace.py")
     path, expected = wanted.get("file"), wanted.get("build_id", "")
     if path and build_id(path, wanted["offset"], len(expected) // 2) != expected:
         refuse("%s is not the build that this script is for (build ID %s)" % (path, expected))

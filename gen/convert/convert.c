@@ -26,6 +26,7 @@ void convert_write_header(const struct header *h, struct strbuf *out)
 	int64_t ns = clock_of_probes();
 	json_open(&j, NULL, '{');
 	json_open(&j, "capture", '{');
+	json_printf(&j, "schema", "%d", CAPTURE_SCHEMA);
 	json_str(&j, "host", str_from(host));
 	json_str_or_null(&j, "boot_id", h->boot_id);
 	json_printf(&j, "monotonic", "%" PRId64, ns);

@@ -20,6 +20,12 @@ struct convert {
 	int fd; /**< of a capture without a name, or -1 */
 };
 
+/**
+ * The version of docs/records.md that captures keep to. It goes up when a reader of the old one would read a new capture wrong:
+ * members that are added leave it. The readers in scripts/ refuse what is newer than they are.
+ */
+#define CAPTURE_SCHEMA 1
+
 /** The first line of a capture in JSON: where, when and with what it was made (docs/records.md). */
 struct header {
 	struct str boot_id; /**< or empty */

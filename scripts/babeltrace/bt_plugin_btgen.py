@@ -21,6 +21,7 @@ import zlib
 import bt2
 
 SECOND = 10**9
+SCHEMA = 1  # the newest that is read, as in scripts/python/capture.py
 PACKET = 4096  # events in each: readers of CTF seek by packets
 MAX_CLASSES = 64  # of a probe; the fields of what comes then are one string
 MAX_DEPTH = 16  # of structs and arrays; what is below is a string
@@ -134,6 +135,13 @@ class Capture:
             yield heapq.heappop(held)[2]
 
 
+def check_schema(path, about):
+    schema = about.get("schema", 1) if isinstance(about, dict) else 1
+    if type(schema) is not int or not 1 <= schema <= SCHEMA:
+        refuse(f"{path}: the capture has schema {json.dumps(schema)}, and this plugin reads up to {SCHEMA}: use that of "
+               f"btgen {about.get('version', '')} or newer")
+
+
 def captures_of(path):
     """Those with events; says what else is in the file."""
     if not os.path.isfile(path.encode()):
@@ -141,6 +149,8 @@ def captures_of(path):
     found, corrupt, skipped = [Capture(path, 0, {})], [], {}
     for number, (place, kind, value) in enumerate(read(path), 1):
         found[-1].end = place
+        if kind == "capture":
+            check_schema(path, value["capture"])
         try:
             if kind == "capture":
                 found.append(Capture(path, place, value["capture"]))

@@ -29,6 +29,7 @@ INT64 = 1 << 63
 YEARS = range(1970, 2201)  # ns since 1970 have 63 bits
 EPOCH = datetime.datetime(1970, 1, 1)
 SECOND = 1000000000
+SCHEMA = 1  # the newest that is read: CAPTURE_SCHEMA of gen/convert/convert.h; captures of btgen 0.1 have no number
 
 # Halves of surrogate pairs, which JSON can spell and UTF-8 cannot.
 codecs.register_error("halves", lambda error: (b"\xef\xbf\xbd" * (error.end - error.start), error.end))
@@ -123,6 +124,15 @@ def read_start(first):
         return read_time(first.get("wall"))
     except ValueError:
         return None
+
+
+def why_not_read(first):
+    """Why a capture with this first line is refused, or None."""
+    schema = first.get("schema", 1)
+    if schema.__class__ is int and 1 <= schema <= SCHEMA:
+        return None
+    return "the capture has schema %s, and this btgen reads up to %d: use btgen %s or newer" % (
+        to_json(schema), SCHEMA, words(first.get("version", "")))
 
 
 class Line:
@@ -230,6 +240,9 @@ class Reader:
         target = self.target
         if "capture" in line.all:
             first = line.all["capture"]
+            why = isinstance(first, dict) and why_not_read(first)
+            if why:
+                raise diag.error(why, self.name, number)
             if not isinstance(first, dict) or not target.capture(first):
                 self.skip(number)
                 return

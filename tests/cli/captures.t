@@ -27,6 +27,30 @@ is "$("$percentiles" <capture.json.gz 2>&1; echo $?)" "percentiles.py: error: st
 is "$("$qpair" capture.zst 2>&1; echo $?)" "qpair-lifetime: error: capture.zst is compressed with zstd: unpack it first, or give <(zstdcat FILE)
 1" "qpair-lifetime, too"
 
+# --- the version of the format: one that is newer is refused in words, one without a number is the first
+is "$(sed -n 's/^#define CAPTURE_SCHEMA //p' "$top/gen/convert/convert.h"; sed -n 's/^SCHEMA = \([0-9]*\).*/\1/p' "$top/scripts/python/capture.py" \
+	"$top/scripts/babeltrace/bt_plugin_btgen.py"; jq '."$defs".capture.properties.capture.properties.schema.const' "$top/docs/records.schema.json")" \
+	"$(printf '1\n%.0s' 1 2 3 4)" "what writes captures, what reads them and their schema have one number"
+for schema in 2 1e9 '"1"' 0 -1 1.5 true null '[]' 99999999999999999999999; do
+	sed "1s/{\"capture\": {/&\"schema\": $schema, /; 1s/\"version\": \"0\"/\"version\": \"9.4\"/" capture.json >newer.json
+	why="newer.json:1: error: the capture has schema $schema, and this btgen reads up to 1: use btgen 9.4 or newer"
+	for format in perfetto otlp folded; do
+		echo before >kept
+		is "$("$btgen" convert -f $format -o kept newer.json 2>&1; echo $? "$(cat kept)")" "$why
+1 before" "convert -f $format refuses schema $schema and writes nothing"
+	done
+	is "$(report -o kept newer.json; echo $? "$(cat kept)")" "$why
+1 before" "so does btgen-report"
+done
+cat capture.json newer.json >both.json
+is "$("$btgen" convert -f perfetto both.json 2>&1 >/dev/null; echo $?)" "both.json:42: error: the capture has schema 99999999999999999999999, and this btgen reads up to 1: use btgen 9.4 or newer
+1" "a newer one behind an older one is refused at its line"
+is "$(report -o page.html capture.json newer.json; echo $?)" "newer.json:1: error: the capture has schema 99999999999999999999999, and this btgen reads up to 1: use btgen 9.4 or newer
+1" "... and one of two that are compared"
+sed '1s/{"capture": {/&"schema": 1, "member": ["of", "later"], /' capture.json >numbered.json
+is "$("$btgen" convert -f perfetto numbered.json | cksum)" "$("$btgen" convert -f perfetto capture.json | cksum)" \
+	"a capture without a number is read as one of version 1, and a member that nobody knows is none of its business"
+
 # --- numbers and texts that no trace writes
 nines=$(printf '%05000d' 0 | tr 0 9)
 is "$(printf '%s\n' "@us_buckets[1, 4, 8]: 0" "@us_buckets[1, 4, 8]: $nines" "@us_stats[1]: count $nines, average 4" | "$percentiles" 2>&1 | cut -c1-30; echo "${PIPESTATUS[1]}")" \
@@ -54,6 +78,8 @@ chmod +x fake
 export BPFTRACE=$tmp/fake
 is "$(echo '// btgen {"version": "0.23", "by_number": false}' | "$pcp" -f json - 2>&1; echo $?)" '{"type": "map", "data": {"@b": 3}}
 0' "pcp-bpftrace.py: what is nested too deep is dropped"
+is "$(echo '// btgen {"schema": 2, "version": "0.23", "by_number": false}' | "$pcp" -f json - 2>&1; echo $?)" "error: this script is of a newer btgen: install its pcp-bpftrace.py
+1" "... and a script of a newer btgen is refused"
 for wrong in '{"version": 3}' '{}' '{"version": "0.23"}' '{"version": "0.23", "by_number": false, "BPFTRACE_STRLEN": "x"}' '{"file": "/bin/sh", "offset": "x", "version": "0.23"}' '{,}'; do
 	like "$(echo "// btgen $wrong" | "$pcp" -f json - 2>&1 | paste -sd' '; echo "${PIPESTATUS[1]}") " "^error: the line // btgen of the script is wrong: .*: write it again with btgen bundle --pcp" "a condition that btgen never writes: $wrong"
 done

@@ -170,6 +170,12 @@ like "$(cat "$tmp/err")" '^btgen: error: /dev/stdin: is no file' "... which it s
 ok "standard input may be a file" eval 'bt -c source.btgen.json --params="inputs=[\"/dev/stdin\"]" <"$tmp/all.json"'
 is "$(texts "$tmp/out")" "$(seq 10 29)" "... and is read"
 
+capture newer 0 1 00:00.000000000 | sed 's/"host"/"schema": 2, "version": "9.4", &/' | cat "$tmp/all.json" - "$tmp/all.json" >"$tmp/newer.json"
+not_ok "a capture of a newer schema is refused" bt "$tmp/newer.json"
+like "$(cat "$tmp/err")" '^btgen: error: [^ ]*/newer.json: the capture has schema 2, and this plugin reads up to 1: use that of btgen 9.4 or newer' "... in words"
+sed 's/"schema": 2/"schema": 1/' "$tmp/newer.json" >"$tmp/first.json"
+ok "one of the first, with a number, is read beside one without" bt "$tmp/first.json"
+
 # 60 MB of records in 100 MB
 python3 -c 'print(("%s\n" % __import__("sys").argv[1]) * 10000, end="")' "$(record 00.000000000 '{}' "$(printf 'x%.0s' $(seq 6000))")" >"$tmp/large.json"
 ok "a file is not held in memory" eval '(limit_memory 200000; bt "$tmp/large.json" -c sink.utils.dummy)'
