@@ -1,8 +1,5 @@
 #include "base/diag.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/json.h"
 #include "base/progress.h"
 

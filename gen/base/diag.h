@@ -15,11 +15,7 @@
  */
 #pragma once
 
-#include <stdio.h>
-
-#include "base/arena.h"
 #include "base/map.h"
-#include "base/str.h"
 #include "base/vec.h"
 
 #define DIAG_MAX_ERRORS 20

@@ -1,13 +1,8 @@
 #include "base/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 bool file_is_trusted(uint64_t id)
 {

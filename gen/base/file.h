@@ -13,9 +13,7 @@
 
 #include <sys/stat.h>
 
-#include "base/arena.h"
 #include "base/diag.h"
-#include "base/str.h"
 
 /**
  * A descriptor (close-on-exec, read-only) of the regular file @path, and its size in bytes. With

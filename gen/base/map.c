@@ -1,7 +1,5 @@
 #include "base/map.h"
 
-#include "base/arena.h"
-
 /** As FNV-1a, but eight bytes at a time. What order entries have does not depend on it. */
 static uint32_t hash_str(struct str s)
 {

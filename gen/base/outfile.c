@@ -1,17 +1,11 @@
 #include "base/outfile.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
-#include "base/arena.h"
 #include "base/file.h"
 #include "base/progress.h"
 

@@ -1,11 +1,5 @@
 #include "base/str.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/arena.h"
-
 struct str str_from(const char *z)
 {
 	return (struct str){z ? z : "", z ? strlen(z) : 0};

@@ -3,7 +3,8 @@
  *
  * A `struct str` does not own its bytes and need not end in NUL: it points into a source file, a
  * mapped ELF section or the arena, and lives as long as they do. `struct strbuf` owns heap memory
- * until strbuf_fini(). What includes this has <string.h> and the standard's small headers, too.
+ * until strbuf_fini(). This header includes the arena and the headers of the C library that most files
+ * need; a file leaves out what another of its headers includes.
  *
  *	struct str s = STR("usdt:a:b");
  *	if (str_has_prefix(s, STR("usdt:")))
@@ -11,13 +12,18 @@
  */
 #pragma once
 
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-struct arena;
+#include "base/arena.h"
 
 struct str {
 	const char *p;

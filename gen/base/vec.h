@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/arena.h"

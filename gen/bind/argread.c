@@ -1,8 +1,6 @@
 #include "bind/argread.h"
 
 #include <elf.h>
-#include <inttypes.h>
-#include <string.h>
 
 #include "bind/attach.h"
 #include "bind/namedarg.h"

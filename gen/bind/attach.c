@@ -1,11 +1,5 @@
 #include "bind/attach.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "code/code.h"
 #include "elf/debugfile.h"
 #include "elf/imgsym.h"
 #include "bind/namedarg.h"

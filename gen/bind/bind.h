@@ -11,12 +11,9 @@
 #pragma once
 
 #include "bind/targetfile.h"
-#include "ctype/lookup.h"
 #include "dwarf/context.h"
-#include "dwarf/dwtypes.h"
 #include "text/pp.h"
 #include "text/program.h"
-#include "lang/script.h"
 #include "lang/uses.h"
 
 struct funcargs;

@@ -1,8 +1,5 @@
 #include "bind/by_address.h"
 
-#include <ctype.h>
-#include <string.h>
-
 #include "bind/attach.h"
 #include "bind/path.h"
 #include "dialect/dialect.h"

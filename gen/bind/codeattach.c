@@ -1,18 +1,11 @@
 #include "bind/codeattach.h"
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <unistd.h>
-
 #include "base/file.h"
 #include "bind/optional.h"
 #include "bind/path.h"
-#include "code/code.h"
 #include "dialect/dialect.h"
 #include "dwarf/dwfilter.h"
 #include "elf/debugfile.h"
-#include "elf/demangle.h"
 #include "elf/imgsym.h"
 #include "lang/change.h"
 #include "probe/attachable.h"

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "bind/bind.h"
-#include "dwarf/dwsite.h"
 #include "probe/codeplace.h"
 
 /** Binds @at, a uprobe or uretprobe, and adds its places to @ret; false after an error. */

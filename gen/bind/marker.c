@@ -1,7 +1,5 @@
 #include "bind/marker.h"
 
-#include <string.h>
-
 #include "lang/change.h"
 
 struct marker {

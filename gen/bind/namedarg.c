@@ -1,7 +1,5 @@
 #include "bind/namedarg.h"
 
-#include <limits.h>
-
 #include "elf/debugfile.h"
 #include "dialect/dialect.h"
 #include "probe/argtype.h"

@@ -2,9 +2,6 @@
 
 #include <dwarf.h>
 #include <elf.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
 
 #include "bind/argread.h"
 #include "bind/namedarg.h"

@@ -1,10 +1,5 @@
 #include "bind/path.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "code/code.h"
 #include "dialect/dialect.h"
 
 bool path_stat(struct str path, struct stat *ret)

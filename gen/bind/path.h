@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <sys/stat.h>
-
 #include "bind/bind.h"
 
 /** stat() of @path, which need not end in a NUL. */

@@ -1,9 +1,6 @@
 #include "bind/targetfile.h"
 
-#include <stdlib.h>
-
 #include "elf/imgsym.h"
-#include "process/proc.h"
 
 void targetfiles_of_proc(struct arena *a, struct diag *d, struct proc *proc,
 			 struct targetfiles *ret)

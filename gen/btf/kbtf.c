@@ -2,9 +2,6 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
-
-#include "base/map.h"
 
 enum { MAX_DEPTH = 64, MAX_NAMES = 16 << 20 };
 

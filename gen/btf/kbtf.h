@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include "base/diag.h"
-#include "base/vec.h"
 #include "ctype/source.h"
 #include "elf/img.h"
 

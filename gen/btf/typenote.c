@@ -1,6 +1,5 @@
 #include "btf/typenote.h"
 
-#include "base/vec.h"
 #include "btf/kbtf.h"
 #include "elf/note.h"
 

@@ -1,8 +1,6 @@
 // Arithmetic that loses the value: divisions, shifts, types that are too narrow.
 #include "check/check_priv.h"
 
-#include <inttypes.h>
-
 /**
  * Is it a number meant as a double's value, not its bits? The bits of all doubles but the smallest are
  * larger. 0 is the same in both forms, which == and != may compare with.

@@ -2,9 +2,7 @@
 #include "check/check_priv.h"
 
 #include <elf.h>
-#include <inttypes.h>
 
-#include "lang/vocabulary.h"
 #include "dialect/dialect.h"
 
 static bool is_tuple(const struct node *n)

@@ -1,8 +1,6 @@
 // Clauses that are written twice, and what they are attached to.
 #include "check/check_priv.h"
 
-#include <stdlib.h>
-
 #include "lang/print.h"
 #include "dialect/dialect.h"
 

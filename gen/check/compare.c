@@ -1,9 +1,6 @@
 // Comparisons whose result is known before.
 #include "check/check_priv.h"
 
-#include <inttypes.h>
-
-#include "lang/vocabulary.h"
 #include "sema/result.h"
 
 // --- functions, whose numbers have no sign ---

@@ -7,7 +7,6 @@
 
 #include "bind/namedarg.h"
 #include "lang/format.h"
-#include "lang/vocabulary.h"
 
 enum class {
 	CLASS_UNKNOWN,

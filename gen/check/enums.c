@@ -1,7 +1,6 @@
 // An enum's values beside the names of another.
 #include "check/check_priv.h"
 
-#include "ctype/enumtab.h"
 #include "sema/targettype.h"
 #include "sema/table.h"
 

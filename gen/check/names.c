@@ -1,7 +1,5 @@
 #include "check/check.h"
 
-#include <limits.h>
-
 const struct check_name check_names[] = {
     {"argument", "argument that the probe lacks, or that this bpftrace cannot read"},
     {"attach", "probe that this bpftrace cannot attach to"},

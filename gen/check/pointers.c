@@ -4,7 +4,6 @@
 #include "sema/arg_fact.h"
 
 #include "bind/namedarg.h"
-#include "lang/vocabulary.h"
 
 enum { MAX_NESTING = 20 };     // of structs that begin with structs
 enum { MAX_LOOKED_AT = 1000 }; // of them, where all of a union's members begin it

@@ -4,7 +4,6 @@
 #include "bind/attach.h"
 #include "bind/namedarg.h"
 #include "probe/attachable.h"
-#include "usdt/sdtarg.h"
 #include "dialect/dialect.h"
 
 static bool check_attachable(const struct bind *b, const struct attach_clause *c,

@@ -8,8 +8,6 @@
  */
 #include "check/check_priv.h"
 
-#include <sys/stat.h>
-
 #include "dialect/dialect.h"
 #include "usdt/unraised.h"
 

@@ -1,8 +1,6 @@
 // Maps that are read and never set, and tables of names that nothing uses.
 #include "check/check_priv.h"
 
-#include <limits.h>
-
 #include "conf/enumconf.h"
 #include "sema/table.h"
 #include "dialect/dialect.h"

@@ -5,7 +5,6 @@
 #include "sema/arg_fact.h"
 
 #include "bind/namedarg.h"
-#include "lang/vocabulary.h"
 #include "dialect/dialect.h"
 
 /** One argument of a call. */

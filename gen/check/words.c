@@ -8,7 +8,6 @@
  */
 #include "check/check_priv.h"
 
-#include "lang/vocabulary.h"
 #include "dialect/dialect.h"
 
 struct versions {

@@ -1,7 +1,5 @@
 #include "cmd/builds.h"
 
-#include "base/json.h"
-
 void builds_sort(struct builds *b, struct run_options *o)
 {
 	int *pids = o->req.pids.v;

@@ -13,9 +13,7 @@
  */
 #pragma once
 
-#include "cmd/expand.h"
 #include "cmd/run_options.h"
-#include "run/output.h"
 
 /** The processes of one build. */
 struct build {

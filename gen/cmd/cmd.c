@@ -1,9 +1,5 @@
 #include "cmd/cmd.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "dialect/dialect.h"
 #include "process/proc.h"
 #include "process/python.h"

@@ -19,8 +19,6 @@
 #include <getopt.h>
 
 #include "base/diag.h"
-#include "base/str.h"
-#include "base/vec.h"
 
 enum { CMD_OK = 0, CMD_INPUT = 1, CMD_USAGE = 2 };
 

@@ -1,6 +1,5 @@
 /** btgen bundle - the command line of scripts/python/bundle.py. */
 
-#include "cmd/cmd.h"
 #include "cmd/expand.h"
 
 static const struct cmd_option list[] = {

@@ -1,13 +1,10 @@
 /** btgen check - what is wrong with a script, before anything is attached. */
-#include <stdio.h>
 
 #include "base/json.h"
 #include "base/outfile.h"
 #include "lock/lock.h"
-#include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "dialect/dialect.h"
-#include "record/shape.h"
 
 /** 0.17,0.23 */
 static int parse_versions(void *request, const char *value)

@@ -2,10 +2,8 @@
  * btgen diff - what a tracer sees change between two builds, and which scripts rely on it: the facts
  * of the old one, as a lock in memory (lock/lock.h), compared with the new.
  */
-#include <stdio.h>
 
 #include "base/json.h"
-#include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "lock/lock.h"
 

@@ -1,6 +1,5 @@
 /** btgen doctor - the command line of scripts/python/doctor.py. */
 
-#include "cmd/cmd.h"
 #include "cmd/expand.h"
 
 struct options {

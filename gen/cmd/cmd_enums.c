@@ -1,6 +1,4 @@
 /** btgen enums - tables of enumerator names, ready to be included by a script. */
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "base/json.h"
 #include "base/outfile.h"

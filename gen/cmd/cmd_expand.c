@@ -1,10 +1,7 @@
 /** btgen expand - print the program that a template becomes, and facts about it. */
-#include <ctype.h>
-#include <inttypes.h>
 
 #include "base/json.h"
 #include "base/outfile.h"
-#include "cmd/cmd.h"
 #include "cmd/expand.h"
 #include "dialect/dialect.h"
 #include "sema/expr.h"

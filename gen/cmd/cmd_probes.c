@@ -1,23 +1,13 @@
 /** btgen probes - lists the USDT probes of files and processes. */
-#include <limits.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/progress.h"
-#include "base/vec.h"
 #include "cmd/builds.h"
-#include "cmd/cmd.h"
-#include "cmd/expand.h"
 #include "elf/debugfile.h"
 #include "dialect/dialect.h"
-#include "lang/vocabulary.h"
 #include "listing/probes_print.h"
 #include "probe/attachable.h"
 #include "probe/codeplace.h"
-#include "run/bpftrace.h"
-#include "template/skeleton.h"
-#include "process/proc.h"
 
 struct pattern {
 	struct str text;

@@ -1,31 +1,20 @@
 /** btgen run - expand a template and run it under bpftrace; what bpftrace.sh calls. */
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "bind/path.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/jobs.h"
-#include "base/outfile.h"
 #include "base/progress.h"
 #include "cmd/builds.h"
-#include "cmd/cmd.h"
 #include "cmd/run_once.h"
-#include "cmd/run_options.h"
 #include "doctor/facts.h"
 #include "setup/upgrade.h"
 #include "dialect/dialect.h"
 #include "elf/debuginfod.h"
 #include "process/await.h"
-#include "run/bpftrace.h"
 #include "run/keep.h"
 #include "run/ready.h"
 #include "process/python.h"
-#include "run/run.h"
 #include "run/stop.h"
 
 /**

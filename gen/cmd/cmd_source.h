@@ -13,13 +13,10 @@
  */
 #pragma once
 
-#include "base/vec.h"
 #include "cmd/cmd.h"
 #include "process/proc.h"
-#include "ctype/lookup.h"
 #include "btf/kbtf.h"
 #include "probe/binary.h"
-#include "dwarf/dwtypes.h"
 
 struct cmd_source {
 	struct arena *arena;

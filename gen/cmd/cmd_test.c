@@ -1,6 +1,5 @@
 /** btgen test - the command line of scripts/python/test.py. */
 #include "base/outfile.h"
-#include "cmd/cmd.h"
 #include "cmd/expand.h"
 
 struct options {

@@ -1,14 +1,9 @@
 /** btgen types - definitions of named types and of all they embed, as C. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "base/outfile.h"
 #include "cmd/cmd_source.h"
-#include "ctype/closure.h"
 #include "ctype/cprint.h"
-#include "btf/kbtf.h"
 #include "elf/imgsym.h"
 
 static const char usage[] =

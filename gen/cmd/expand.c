@@ -1,10 +1,5 @@
 #include "cmd/expand.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/outfile.h"
 #include "bind/filter.h"
 #include "check/check.h"

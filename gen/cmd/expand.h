@@ -7,13 +7,9 @@
  */
 #pragma once
 
-#include "bind/bind.h"
 #include "cmd/cmd.h"
-#include "text/program.h"
 #include "template/trace.h"
 #include "process/cgroup.h"
-#include "process/proc.h"
-#include "base/vec.h"
 #include "conf/probesig.h"
 
 /** A template as the command line named it. */

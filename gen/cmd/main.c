@@ -1,9 +1,6 @@
 /** btgen - the command table. */
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 

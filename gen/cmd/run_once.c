@@ -1,24 +1,14 @@
 #include "cmd/run_once.h"
 
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "bind/attach.h"
 #include "base/clock.h"
-#include "value/codename.h"
 #include "value/perfmap.h"
 #include "convert/convert.h"
 #include "cmd/builds.h"
-#include "cmd/cmd.h"
-#include "cmd/run_options.h"
-#include "ctype/ctype.h"
 #include "dialect/dialect.h"
 #include "elf/debuginfod.h"
-#include "run/bpftrace.h"
-#include "run/run.h"
 #include "setup/attached.h"
 #include "setup/literals.h"
 #include "setup/semaphores.h"

@@ -3,9 +3,7 @@
  */
 #pragma once
 
-#include "cmd/expand.h"
 #include "cmd/run_options.h"
-#include "run/output.h"
 #include "run/run.h"
 
 /** What is known of the traces before this one: with --follow it is one of a series. */

@@ -1,13 +1,8 @@
 #include "cmd/run_options.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "cmd/cmd.h"
 #include "convert/convert.h"
-#include "elf/img.h"
 
 #define KEEP_SIZE (64 << 20) // bytes
 #define KEEP_LEAST (1 << 20)

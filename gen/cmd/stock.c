@@ -2,14 +2,9 @@
 #include "cmd/expand.h"
 
 #include <dirent.h>
-#include <limits.h>
 #include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "text/src.h"
 
 /** @name with each of its @from, '-' or '_', as the other: our own scripts had both in their names. */
 static const char *respell(struct arena *a, const char *name, char from)

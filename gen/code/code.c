@@ -1,7 +1,5 @@
 #include "code/code.h"
 
-#include "base/arena.h"
-
 bool word_take(struct str name, enum alphabet which, struct safe_word *ret)
 {
 	bool good = which != ALPHABET_QUOTED_PATH && which != ALPHABET_NAME_PATTERN &&

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "base/diag.h"
-#include "base/vec.h"
 
 struct enumconf_entry {
 	struct str map;		 /**< without @ */

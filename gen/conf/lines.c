@@ -1,9 +1,5 @@
 #include "conf/lines.h"
 
-#include <errno.h>
-#include <unistd.h>
-
-#include "base/arena.h"
 #include "base/file.h"
 
 enum { MAX_LIST = 1 << 20 };

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "base/diag.h"
-#include "base/str.h"
 
 struct lines {
 	struct str text;      /**< of the line, a part of at.source */

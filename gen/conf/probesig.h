@@ -22,7 +22,6 @@
 #pragma once
 
 #include "base/diag.h"
-#include "base/map.h"
 #include "ctype/ctype.h"
 
 struct probesig_arg {

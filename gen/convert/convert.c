@@ -1,14 +1,8 @@
 #include "convert/convert.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/timex.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"

@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/diag.h"
 
 struct convert {

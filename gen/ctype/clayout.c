@@ -1,7 +1,5 @@
 #include "ctype/clayout.h"
 
-#include <stdlib.h>
-
 #include "base/map.h"
 #include "ctype/cname.h"
 

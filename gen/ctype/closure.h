@@ -16,8 +16,6 @@
 #pragma once
 
 #include "base/diag.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "ctype/ctype.h"
 
 /** What the tag of a type begins with when its own belongs to somebody else. */

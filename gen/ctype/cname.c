@@ -1,6 +1,5 @@
 #include "ctype/cname.h"
 
-#include "base/arena.h"
 #include "base/map.h"
 
 // C11 6.4.1, GNU's own, and the macros that gcc and clang predefine without underscores.

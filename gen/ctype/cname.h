@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/str.h"
 #include "ctype/ctype.h"
 
 /** An identifier for @name: characters replaced, reserved words avoided (bpftrace's, too, with @for_bpftrace). */

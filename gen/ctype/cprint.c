@@ -1,7 +1,5 @@
 #include "ctype/cprint.h"
 
-#include <inttypes.h>
-
 #include "ctype/clayout.h"
 #include "ctype/cname.h"
 

@@ -15,7 +15,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 enum ctype_kind {

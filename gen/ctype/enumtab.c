@@ -1,7 +1,5 @@
 #include "ctype/enumtab.h"
 
-#include <inttypes.h>
-
 /** bpftrace 0.17 takes string literals of up to 63 bytes. */
 enum { MAX_TEXT = 63 };
 

@@ -16,7 +16,6 @@
  */
 #pragma once
 
-#include "base/map.h"
 #include "code/code.h"
 #include "ctype/lookup.h"
 

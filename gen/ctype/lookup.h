@@ -13,8 +13,6 @@
  */
 #pragma once
 
-#include "base/diag.h"
-#include "base/vec.h"
 #include "ctype/source.h"
 
 struct lookup {

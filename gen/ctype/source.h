@@ -13,7 +13,6 @@
 #pragma once
 
 #include "base/diag.h"
-#include "ctype/ctype.h"
 #include "ctype/namequery.h"
 
 /** Gets the kind (NAME_*) of a type, and its name with its scopes: "ns::Outer::name", valid until it returns. */

@@ -7,10 +7,6 @@
  */
 #pragma once
 
-#include <limits.h>
-#include <stdbool.h>
-
-#include "base/arena.h"
 #include "code/code.h"
 
 #define DIALECT_OLDEST 17 /**< what we support at least */

@@ -1,7 +1,5 @@
 #include "dialect/predefined.h"
 
-#include <unistd.h>
-
 // bpftrace defines BPFTRACE_HAVE_BTF where it finds the kernel's types.
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 

@@ -1,8 +1,6 @@
 #include "doctor/privilege.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "dialect/dialect.h"
 

@@ -1,18 +1,12 @@
 #include "doctor/privilege.h"
 
-#include <errno.h>
 #include <linux/capability.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "dialect/dialect.h"
-#include "process/proc.h"
 
 #define BIT(c) (UINT64_C(1) << (c))
 

@@ -12,7 +12,6 @@
  */
 #pragma once
 
-#include "base/str.h"
 #include "bind/bind.h"
 
 /** Bits of a process's capabilities, of linux/capability.h. */

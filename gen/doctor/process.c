@@ -4,8 +4,6 @@
 #include "dialect/dialect.h"
 #include "elf/debugfile.h"
 #include "probe/attachable.h"
-#include "process/proc.h"
-#include "usdt/sdt.h"
 
 struct examination {
 	struct arena *arena;

@@ -1,12 +1,10 @@
 #include "dwarf/context.h"
 
 #include <dwarf.h>
-#include <inttypes.h>
 
 #include "dwarf/dwfind.h"
 #include "dwarf/dwfilter.h"
 #include "dwarf/dwload.h"
-#include "dwarf/dwsite.h"
 #include "dwarf/dwsplit.h"
 #include "dwarf/context_priv.h"
 

@@ -1,11 +1,8 @@
 #include "dwarf/context.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "elf/debugfile.h"
-#include "dwarf/dwsite.h"
 #include "dwarf/dwsplit.h"
 
 /** A wildcard may mean thousands of places, and a unit may bring as many along. */

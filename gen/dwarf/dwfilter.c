@@ -24,14 +24,10 @@
 #include <dwarf.h>
 #include <endian.h>
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/progress.h"
-#include "base/reader.h"
 #include "elf/debugfile.h"
 
 struct unit {

@@ -1,7 +1,5 @@
 #include "dwarf/dwfind.h"
 
-#include <string.h>
-
 #include "dwarf/dwfilter.h"
 
 // --- An index of all names, made by one walk

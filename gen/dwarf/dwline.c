@@ -3,8 +3,6 @@
 #include <dwarf.h>
 #include <gelf.h>
 
-#include "base/reader.h"
-
 /** Of .debug_line in @elf; empty where it has none. */
 static struct str find_section(Elf *elf)
 {

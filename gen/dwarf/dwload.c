@@ -3,7 +3,6 @@
 #include <dwarf.h>
 
 #include "dwarf/dwfind.h"
-#include "dwarf/dwname.h"
 
 struct dwloader {
 	struct ctype_loader base; /**< first: a ctype knows its loader by this */

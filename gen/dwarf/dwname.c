@@ -1,8 +1,6 @@
 #include "dwarf/dwname.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool dwquery_parse(struct str text, unsigned kinds, struct dwquery *ret)
 {

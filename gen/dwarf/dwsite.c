@@ -1,12 +1,10 @@
 #include "dwarf/dwsite.h"
 
 #include <dwarf.h>
-#include <string.h>
 
 #include "elf/debugfile.h"
 #include "dwarf/dwfilter.h"
 #include "dwarf/dwline.h"
-#include "dwarf/dwname.h"
 #include "dwarf/dwsplit.h"
 #include "elf/demangle.h"
 

@@ -1,10 +1,7 @@
 #include "dwarf/dwsplit.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <gelf.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "elf/debugfile.h"

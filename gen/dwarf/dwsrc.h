@@ -23,8 +23,6 @@
 
 #include <elfutils/libdw.h>
 
-#include "base/map.h"
-#include "base/vec.h"
 #include "elf/img.h"
 
 /** How deep scopes and types may nest; deeper is damage, not a program. */

@@ -2,7 +2,6 @@
 
 #include <elf.h>
 
-#include "base/reader.h"
 #include "elf/imgsym.h"
 
 /** Of a function that only leads to another one; and entries of a PLT, each of which is a walk over all. */

@@ -3,15 +3,10 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "base/file.h"
-#include "base/reader.h"
-#include "base/vec.h"
 #include "elf/debuginfod.h"
 
 /** Of larger files the CRC is not computed: the file beside a stranger's program may be one hole. */

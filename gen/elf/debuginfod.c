@@ -1,10 +1,7 @@
 #include "elf/debuginfod.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/progress.h"

@@ -1,8 +1,6 @@
 #include "elf/demangle.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
-#include <stdlib.h>
 
 typedef char *demangler(const char *, char *, size_t *, int *);
 

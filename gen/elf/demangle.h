@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /** As __cxa_demangle() writes it, Rust's without its hash; empty for what is not mangled, or not known. */

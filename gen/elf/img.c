@@ -2,9 +2,6 @@
 
 #include <elf.h>
 #include <gelf.h>
-#include <inttypes.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "elf/note.h"

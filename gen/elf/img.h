@@ -24,10 +24,8 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/diag.h"
 #include "base/reader.h"
-#include "base/str.h"
 
 struct debuginfo;
 struct debug_search;

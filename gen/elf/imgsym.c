@@ -2,7 +2,6 @@
 
 #include <elf.h>
 
-#include "base/reader.h"
 #include "elf/debugfile.h"
 
 /** Where a walk goes to; `go_on` turns false when it wants no more. */

@@ -1,11 +1,9 @@
 // Arguments of probes by name and by number, and return values.
-#include <inttypes.h>
 
 #include "bind/argread.h"
 #include "bind/namedarg.h"
 #include "bind/namedvar.h"
 #include "emit/emit_priv.h"
-#include "lang/vocabulary.h"
 #include "sema/arg_fact.h"
 #include "sema/exprtype.h"
 #include "sema/result.h"

@@ -1,16 +1,9 @@
-#include "emit/emit.h"
-
-#include <ctype.h>
-#include <inttypes.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "ctype/cxxclass.h"
 #include "dialect/dialect.h"
 #include "emit/emit_priv.h"
 #include "lang/format.h"
-#include "lang/vocabulary.h"
-#include "sema/strings.h"
 
 /** %d, %u and %x print only 32 bits; %ld and the like print narrower values correctly, too. */
 static struct str widen_format(struct emitter *e, const struct node *format)

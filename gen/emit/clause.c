@@ -6,7 +6,6 @@
 #include "emit/emit_priv.h"
 #include "emit/join.h"
 #include "lang/print.h"
-#include "sema/strings.h"
 #include "sema/targettype.h"
 #include "dialect/dialect.h"
 #include "record/shape.h"

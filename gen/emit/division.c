@@ -11,8 +11,6 @@
  */
 #include "emit/emit_priv.h"
 
-#include <inttypes.h>
-
 /** A literal that all versions read alike: not 1e6, not 010. */
 static bool read_number(const struct text *n, uint64_t *ret)
 {

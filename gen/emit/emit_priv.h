@@ -17,8 +17,6 @@
  */
 #pragma once
 
-#include "bind/bind.h"
-#include "code/code.h"
 #include "ctype/closure.h"
 #include "emit/emit.h"
 #include "emit/text.h"

@@ -1,10 +1,5 @@
-#include "emit/emit.h"
-
-#include <inttypes.h>
-
 #include "emit/emit_priv.h"
 #include "lang/print.h"
-#include "lang/vocabulary.h"
 #include "sema/targettype.h"
 #include "dialect/dialect.h"
 

@@ -1,12 +1,8 @@
 #include "emit/record_priv.h"
 
-#include <string.h>
-
 #include "lang/print.h"
-#include "lang/vocabulary.h"
 #include "sema/arg_fact.h"
 #include "sema/exprtype.h"
-#include "sema/enumname.h"
 #include "sema/table.h"
 #include "dialect/dialect.h"
 #include "probe/probearg.h"

@@ -5,9 +5,7 @@
 // the names to the printed map, also of unloaded files; a value without a name stays a number.
 #include "emit/emit_priv.h"
 #include "bind/namedarg.h"
-#include "sema/enumname.h"
 #include "sema/table.h"
-#include "record/mapentry.h"
 #include "record/shape.h"
 
 /** The common type of all uses of a map: of one part of the key, or of the value. */

@@ -11,11 +11,9 @@
 // is a choice, in all versions: the kernel refuses 0.17's code for a choice of strings, and 0.23
 // dies of conditional expressions three deep. A key whose value may differ when it is read again
 // (memory, a clock, rand, n++) is kept in a variable.
-#include "ctype/enumtab.h"
 #include "emit/emit_priv.h"
 #include "lang/format.h"
 #include "sema/arg_fact.h"
-#include "sema/enumname.h"
 #include "sema/table.h"
 #include "dialect/dialect.h"
 

@@ -8,7 +8,6 @@
 #include "emit/emit_priv.h"
 #include "sema/macrosign.h"
 #include "sema/targettype.h"
-#include "lang/vocabulary.h"
 #include "dialect/dialect.h"
 
 static bool mixes_signs(const struct emitter *e)

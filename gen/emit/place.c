@@ -1,5 +1,4 @@
 // Places in memory: members, elements, pointees.
-#include <inttypes.h>
 
 #include "ctype/cname.h"
 #include "emit/emit_priv.h"

@@ -10,11 +10,8 @@
 // macro) is left as it is, and printed by bpftrace.
 #include "emit/record_priv.h"
 
-#include <string.h>
-
 #include "lang/print.h"
 #include "sema/exprtype.h"
-#include "sema/strings.h"
 #include "dialect/dialect.h"
 
 // --- calls ---

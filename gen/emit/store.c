@@ -3,11 +3,9 @@
 // The first value decides the type of such a store in bpftrace, and versions differ in what they do with the
 // next one: drop its upper bits, change its sign, refuse the script. So each value is written with 64 bits
 // and the sign of the store (sema/store.h), unless all have one type.
-#include <string.h>
 
 #include "emit/emit_priv.h"
 #include "sema/store.h"
-#include "lang/vocabulary.h"
 #include "dialect/dialect.h"
 
 enum store_type { AS_IS, INT64, UINT64 };

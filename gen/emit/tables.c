@@ -1,10 +1,7 @@
 // Tables of names, which BEGIN fills and END clears.
-#include <inttypes.h>
 
-#include "ctype/enumtab.h"
 #include "emit/emit_priv.h"
 #include "sema/targettype.h"
-#include "sema/enumname.h"
 #include "sema/table.h"
 #include "dialect/dialect.h"
 

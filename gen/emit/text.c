@@ -1,9 +1,5 @@
 #include "emit/text.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <string.h>
-
 struct text *text_new(struct arena *a, const struct token *at, bool is_written)
 {
 	struct text *t = arena_new(a, struct text);

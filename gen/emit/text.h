@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
-#include "base/map.h"
 #include "text/lex.h"
 
 /** How bpftrace represents a value. */

@@ -1,5 +1,4 @@
 // The filter each clause needs for the traced processes, and the map of a family: processes and those they fork.
-#include <inttypes.h>
 
 #include "emit/emit_priv.h"
 #include "process/cgroup.h"

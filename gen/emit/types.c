@@ -1,11 +1,9 @@
 // Types: how a cast names them, and the definitions before the program.
-#include <inttypes.h>
 
 #include "ctype/cname.h"
 #include "ctype/cprint.h"
 #include "emit/emit_priv.h"
 #include "lang/print.h"
-#include "lang/vocabulary.h"
 #include "sema/targettype.h"
 
 struct str types_pointer(struct emitter *e, struct ctype *type)

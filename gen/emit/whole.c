@@ -1,7 +1,6 @@
 #include "emit/record_priv.h"
 
 #include "sema/exprtype.h"
-#include "sema/strings.h"
 #include "dialect/dialect.h"
 
 /** How many numbers are left for the bytes of all structs that the call prints. */

@@ -2,11 +2,8 @@
 
 #include <bpf/bpf.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "process/proc.h"
 

@@ -2,10 +2,6 @@
 
 #include <bpf/bpf.h>
 #include <dirent.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "process/proc.h"

@@ -10,7 +10,6 @@
 
 #include <sys/types.h>
 
-#include "base/arena.h"
 #include "base/str.h"
 #include "base/vec.h"
 

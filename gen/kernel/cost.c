@@ -2,17 +2,9 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "base/arena.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/map.h"
 #include "kernel/bpfobject.h"
 #include "kernel/breakpoint.h"
 #include "process/proc.h"

@@ -3,15 +3,11 @@
 #include <dirent.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/vec.h"
 #include "process/proc.h"
 
 typedef VEC(int) fd_list;

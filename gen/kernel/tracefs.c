@@ -1,8 +1,6 @@
 #include "kernel/tracefs.h"
 
 #include <dirent.h>
-#include <limits.h>
-#include <unistd.h>
 
 /** Where bpftrace looks for them. */
 static const char *const roots[] = {"/sys/kernel/tracing/events",

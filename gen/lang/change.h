@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "lang/tree.h"
 
 /** @n is @text from now on; its kind and children stay. */

@@ -1,8 +1,6 @@
 #define TREE_IS_MADE_HERE
 #include "lang/parse_priv.h"
 
-#include "base/vec.h"
-
 // What the parts share
 
 struct node *parse_begin(struct parser *p, enum node_kind kind)

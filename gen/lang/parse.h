@@ -14,8 +14,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
-#include "base/diag.h"
 #include "lang/tree.h"
 
 /** The NODE_PROGRAM of @tokens (a list that ends in TOK_EOF); NULL after an error. All of it is @a's. */

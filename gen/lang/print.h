@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "lang/tree.h"
 
 /** The text of @n, without the blanks and comments before its first token. */

@@ -1,8 +1,6 @@
 #define TREE_IS_MADE_HERE
 #include "lang/script.h"
 
-#include <ctype.h>
-
 #include "lang/parse.h"
 
 /** The parts of an attach point, as they come. */

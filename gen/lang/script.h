@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include "base/map.h"
-#include "base/vec.h"
 #include "lang/tree.h"
 #include "lang/vocabulary.h"
 

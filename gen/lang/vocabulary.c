@@ -1,6 +1,5 @@
 #include "lang/vocabulary.h"
 
-#include <limits.h>
 #include <strings.h>
 
 static const struct provider no_provider,

@@ -1,8 +1,5 @@
 #include "listing/probes_print.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "probe/codeplace.h"
 
 bool lines_print_parse(struct str text, struct source_lines *ret)

@@ -13,9 +13,6 @@
  */
 #pragma once
 
-#include <stdio.h>
-
-#include "usdt/sdt.h"
 #include "probe/probeargs.h"
 
 /** What is known about one probe beyond its notes. */

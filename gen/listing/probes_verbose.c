@@ -1,5 +1,4 @@
 /** btgen probes -v: each probe as a declaration, with all that is known about it. */
-#include "usdt/sdtarg.h"
 #include "listing/probes_print.h"
 #include "dialect/dialect.h"
 

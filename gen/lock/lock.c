@@ -1,10 +1,5 @@
 #include "lock/lock_priv.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/file.h"
 #include "base/outfile.h"
 #include "bind/namedarg.h"

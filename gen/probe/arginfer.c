@@ -4,7 +4,6 @@
 
 #include "probe/argtype.h"
 #include "dwarf/dwload.h"
-#include "usdt/argname.h"
 
 /** A decimal, octal or hexadecimal number, with a sign. */
 static bool literal_value(struct str expr, int64_t *ret)

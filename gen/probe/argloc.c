@@ -2,8 +2,6 @@
 
 #include <dwarf.h>
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "elf/debugfile.h"
 #include "probe/argtype.h"

@@ -1,7 +1,6 @@
 #include "probe/argsig.h"
 
 #include "probe/argtype.h"
-#include "ctype/namequery.h"
 #include "dwarf/dwload.h"
 
 static bool is_text(const struct ctype *t)

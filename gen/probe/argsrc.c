@@ -1,15 +1,12 @@
 #include "probe/argsrc.h"
 
-#include <ctype.h>
 #include <dwarf.h>
 #include <elf.h>
 
-#include "ctype/namequery.h"
 #include "dwarf/dwload.h"
 #include "lang/parse.h"
 #include "probe/argtype.h"
 #include "source/call.h"
-#include "usdt/argname.h"
 
 static struct ctype *new_char(struct dwsrc *src)
 {

@@ -1,7 +1,6 @@
 #include "probe/argtype.h"
 
 #include <dwarf.h>
-#include <string.h>
 
 #include "dwarf/dwload.h"
 

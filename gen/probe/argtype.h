@@ -6,7 +6,6 @@
 #include "btf/kbtf.h"
 #include "usdt/argnote.h"
 #include "usdt/sdtarg.h"
-#include "ctype/ctype.h"
 #include "dwarf/dwsite.h"
 
 /**

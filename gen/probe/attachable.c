@@ -4,7 +4,6 @@
 
 #include "dialect/dialect.h"
 #include "elf/imgsym.h"
-#include "usdt/sdtarg.h"
 
 bool attachable_has_name(const struct sdt_probe *p, unsigned version)
 {

@@ -1,13 +1,10 @@
 #include "probe/codeplace.h"
 
-#include <ctype.h>
 #include <dwarf.h>
-#include <limits.h>
 
 #include "dwarf/dwfilter.h"
 #include "elf/branch.h"
 #include "elf/debugfile.h"
-#include "elf/demangle.h"
 #include "elf/imgsym.h"
 #include "source/defines.h"
 

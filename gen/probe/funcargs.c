@@ -5,7 +5,6 @@
 
 #include "ctype/cxxclass.h"
 #include "dwarf/dwload.h"
-#include "dwarf/dwsite.h"
 #include "elf/imgsym.h"
 #include "probe/argloc.h"
 

@@ -16,7 +16,6 @@
 
 #include <elfutils/libdw.h>
 
-#include "base/arena.h"
 #include "base/vec.h"
 
 enum locexpr_op {

@@ -1,7 +1,5 @@
 #include "probe/probearg.h"
 
-#include <string.h>
-
 const char *probearg_from_text(enum probearg_from from)
 {
 	return from == PROBEARG_DECLARED   ? "declared"

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "base/vec.h"
 #include "ctype/ctype.h"
 #include "usdt/argnote.h"
 #include "usdt/sdt.h"

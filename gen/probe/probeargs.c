@@ -1,10 +1,7 @@
 #include "probe/probeargs.h"
 
-#include "btf/kbtf.h"
 #include "btf/typenote.h"
 #include "elf/debugfile.h"
-#include "usdt/argname.h"
-#include "usdt/argnote.h"
 #include "probe/arginfer.h"
 #include "source/provider.h"
 #include "probe/argsig.h"

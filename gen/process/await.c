@@ -1,8 +1,5 @@
 #include "process/await.h"
 
-#include <signal.h>
-#include <time.h>
-
 #include "base/clock.h"
 #include "process/proc.h"
 

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include "base/arena.h"
 #include "base/diag.h"
 
 struct awaited {

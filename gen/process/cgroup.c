@@ -1,8 +1,6 @@
 #include "process/cgroup.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 

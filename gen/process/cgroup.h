@@ -6,9 +6,7 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/diag.h"
-#include "base/vec.h"
 
 struct cgroup {
 	const char *path;  /**< the directory */

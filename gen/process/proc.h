@@ -19,10 +19,6 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "base/arena.h"
-#include "base/diag.h"
-#include "base/str.h"
-#include "base/vec.h"
 #include "elf/img.h"
 
 /** The kernel's. Whatever is read of it is read here. */

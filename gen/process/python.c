@@ -1,9 +1,7 @@
 #include "process/python.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "process/proc.h"
 

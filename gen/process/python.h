@@ -11,7 +11,6 @@
 
 #include <sys/types.h>
 
-#include "base/arena.h"
 #include "base/diag.h"
 
 /** Exit status where /usr/bin/python3 or the program is missing. */

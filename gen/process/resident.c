@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"

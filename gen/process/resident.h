@@ -22,7 +22,6 @@
  */
 #pragma once
 
-#include "base/map.h"
 #include "process/proc.h"
 
 struct resident_file {

@@ -1,11 +1,8 @@
 #include "process/spawn.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -13,7 +10,6 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 #include <wordexp.h>
 
 #include "process/proc.h"

@@ -22,9 +22,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include "base/arena.h"
 #include "base/diag.h"
-#include "base/vec.h"
 
 /** A task that we trace with ptrace(2). */
 struct spawned_task {

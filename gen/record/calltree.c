@@ -1,14 +1,8 @@
 #include "record/calltree.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/json.h"
-#include "base/map.h"
 #include "record/order.h"
 #include "record/render.h"
 #include "elf/demangle.h"
-#include "value/codename.h"
 #include "value/show.h"
 
 enum {

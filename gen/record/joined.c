@@ -1,7 +1,5 @@
 #include "record/joined.h"
 
-#include <stdlib.h>
-
 #include "lang/vocabulary.h"
 
 enum { MAX_TEXT = 65536, MAX_FIELDS = 4096 };

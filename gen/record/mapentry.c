@@ -1,9 +1,5 @@
 #include "record/mapentry.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 /** A key that may end at more places is not split. */
 enum { MAX_KEY_ENDS = 64 };
 

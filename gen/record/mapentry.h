@@ -13,7 +13,6 @@
  */
 #pragma once
 
-#include "base/vec.h"
 #include "value/value.h"
 
 /** The facts that the script has about a map. */

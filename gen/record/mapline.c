@@ -1,8 +1,5 @@
 #include "record/mapline.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-
 #include "value/show.h"
 
 struct mapline {

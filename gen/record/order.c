@@ -1,9 +1,5 @@
 #include "record/order.h"
 
-#include <stdlib.h>
-
-#include "base/arena.h"
-
 enum {
 	/**
 	 * Each processor's lines are one run, and some lines begin one of their own: those that an

@@ -1,8 +1,5 @@
 #include "record/percentile.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 struct point {
 	const char *name;
 	unsigned thousandths;

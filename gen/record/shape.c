@@ -1,11 +1,8 @@
 #include "record/shape.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
-#include "base/map.h"
 
 const struct head_number head_numbers[HEAD_NUMBERS] = {
     {"nsecs", STR(""), offsetof(struct head, ns), false},

@@ -24,7 +24,6 @@
  */
 #pragma once
 
-#include "base/vec.h"
 #include "value/value.h"
 
 /** The numbers of a record's head. */

@@ -1,6 +1,5 @@
 #include "record/stamp.h"
 
-#include <stdio.h>
 #include <time.h>
 
 void stamp_number(uint64_t value, unsigned digits, struct strbuf *out)

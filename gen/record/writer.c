@@ -1,10 +1,6 @@
 #include "record/writer.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "base/clock.h"
-#include "base/map.h"
 #include "record/calltree.h"
 #include "record/joined.h"
 #include "record/order.h"

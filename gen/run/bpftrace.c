@@ -1,16 +1,10 @@
 #include "run/bpftrace.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "dialect/dialect.h"

@@ -3,7 +3,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/diag.h"
 
 /** Exit statuses of the shell for a program that cannot be run, or is not there. */

@@ -1,8 +1,5 @@
 #include "run/ceiling.h"
 
-#include <errno.h>
-#include <stdio.h>
-
 /** A lower cost disturbs no process, however little it ran. */
 #define LEAST_SHARE 0.01
 

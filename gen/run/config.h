@@ -7,7 +7,6 @@
 #include "run/output.h"
 #include "record/writer.h"
 #include "process/spawn.h"
-#include "process/proc.h"
 #include "process/resident.h"
 
 struct run_config {

@@ -1,8 +1,5 @@
 #include "run/keep.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "base/json.h"
 
 #define BLOCK_SIZE ((size_t)64 << 10)

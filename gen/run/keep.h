@@ -16,7 +16,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 struct keep;

@@ -1,9 +1,5 @@
 #include "run/message.h"
 
-#include <ctype.h>
-#include <limits.h>
-#include <unistd.h>
-
 #include "lang/vocabulary.h"
 #include "kernel/tracefs.h"
 

@@ -18,9 +18,6 @@
  */
 #pragma once
 
-#include "base/diag.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "text/program.h"
 
 /** A message that waits until it is known whether it is needed, or how often it came. */

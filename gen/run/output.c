@@ -1,11 +1,7 @@
 #include "run/output.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct output_turns {
 	struct output_begun begun;

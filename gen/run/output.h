@@ -12,10 +12,7 @@
 
 #include <sys/types.h>
 
-#include "base/arena.h"
-#include "base/diag.h"
 #include "base/outfile.h"
-#include "base/str.h"
 
 /** What those who share it have in common, in memory that they share. */
 struct output_turns;

@@ -1,13 +1,8 @@
 #include "run/ready.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/outfile.h"
 
 bool ready_is_waiting(pid_t pid)
 {

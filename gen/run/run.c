@@ -1,12 +1,9 @@
 #include "run/run.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/progress.h"
 #include "kernel/hold.h"

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <sys/types.h>
-
 #include "run/config.h"
 
 /** Exit statuses: of a trace that has lost events, with loss_fails; of one above its ceiling. */

@@ -1,7 +1,4 @@
-#include <errno.h>
-#include <inttypes.h>
 #include <sys/time.h>
-#include <time.h>
 
 #include "base/progress.h"
 #include "kernel/kernelmap.h"

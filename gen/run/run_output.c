@@ -1,9 +1,4 @@
-#include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "run/ready.h"
 #include "run/run_priv.h"

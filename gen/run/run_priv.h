@@ -9,10 +9,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "run/ceiling.h"
-#include "run/config.h"
 #include "run/keep.h"
-#include "run/output.h"
 #include "run/relay.h"
 #include "run/run.h"
 #include "run/stop.h"

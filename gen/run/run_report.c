@@ -1,5 +1,3 @@
-#include <inttypes.h>
-
 #include "dialect/dialect.h"
 #include "kernel/kernelmap.h"
 #include "run/run_priv.h"

@@ -1,15 +1,10 @@
 #include "run/start.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/btf.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "dialect/dialect.h"

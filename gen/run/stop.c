@@ -1,14 +1,9 @@
 #include "run/stop.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"

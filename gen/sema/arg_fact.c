@@ -1,7 +1,6 @@
 #include "sema/arg_fact.h"
 
 #include "bind/namedarg.h"
-#include "usdt/sdtarg.h"
 
 const struct probearg *arg_fact_of(const struct bind *b, const struct expr *e)
 {

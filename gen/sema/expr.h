@@ -4,7 +4,6 @@
 #pragma once
 
 #include "bind/bind.h"
-#include "lang/vocabulary.h"
 #include "sema/sign.h"
 
 /** The kind of an expression in bpftrace. */

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "sema/expr.h"
-#include "lang/tree.h"
 
 /** `of.name`, `of->name`: @n is the whole. */
 bool exprplace_member(const struct bind *b, const struct node *n, const struct expr *of, bool say,

@@ -10,7 +10,6 @@
 #include "sema/result.h"
 #include "sema/targettype.h"
 #include "lang/print.h"
-#include "lang/vocabulary.h"
 
 enum { MAX_ROUNDS = 100 }; // a value may pass through clauses from the last to the first
 

@@ -12,9 +12,7 @@
  */
 #pragma once
 
-#include "bind/bind.h"
 #include "sema/expr.h"
-#include "lang/tree.h"
 
 /**
  * Finds the types of all expressions of the clauses. False, with errors, for members that a struct

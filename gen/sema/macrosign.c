@@ -1,7 +1,5 @@
 #include "sema/macrosign.h"
 
-#include "base/map.h"
-#include "lang/vocabulary.h"
 #include "sema/expr.h"
 
 struct walk {

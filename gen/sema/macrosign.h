@@ -5,7 +5,6 @@
 #pragma once
 
 #include "bind/bind.h"
-#include "lang/tree.h"
 
 /**
  * The sign of what @call of @macro gives. MIXED: it depends on the arguments in a way that is not followed, through

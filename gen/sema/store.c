@@ -1,6 +1,5 @@
 #include "sema/store.h"
 
-#include "lang/vocabulary.h"
 #include "sema/expr.h"
 
 struct ctype store_argument = {.kind = CTYPE_INT, .size = 8, .has_size = true};

@@ -7,8 +7,6 @@
 #pragma once
 
 #include "bind/bind.h"
-#include "base/map.h"
-#include "lang/script.h"
 
 /** Stack of a map that a string is assigned to, in strings. */
 enum { STRINGS_OF_MAP = 3 };

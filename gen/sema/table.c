@@ -1,8 +1,6 @@
 #include "sema/table.h"
 
-#include "bind/bind.h"
 #include "conf/enumconf.h"
-#include "ctype/enumtab.h"
 
 /** `enum MAP TYPE [PREFIX]`; TYPE may be written `enum x` and with C++ scopes, MAP with @. */
 static bool parse_pragma(const struct bind *b, const struct pp_pragma *p, struct bind_table *ret)

@@ -1,7 +1,5 @@
 #include "sema/targettype.h"
 
-#include <unistd.h>
-
 #include "dialect/dialect.h"
 #include "ctype/closure.h"
 #include "btf/kbtf.h"

@@ -1,7 +1,5 @@
 #include "sema/vars.h"
 
-#include "lang/script.h"
-
 void vars_begin_round(struct vars *all)
 {
 	all->before = all->known;

@@ -1,7 +1,5 @@
 #include "setup/literals.h"
 
-#include <sys/stat.h>
-
 static void add_file(struct resident *r, const struct targetfile *tf)
 {
 	const struct proc_file *f = tf->mapped;

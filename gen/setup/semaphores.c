@@ -1,13 +1,9 @@
 #include "setup/semaphores.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "dialect/dialect.h"
-#include "process/proc.h"
-#include "usdt/skipped.h"
 
 size_t semaphores_find_unraised(struct arena *a, const struct bind *b, const struct attach_match *m,
 				unraised_list *ret)

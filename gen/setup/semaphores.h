@@ -11,7 +11,6 @@
  */
 #pragma once
 
-#include "base/vec.h"
 #include "bind/bind.h"
 #include "usdt/unraised.h"
 

@@ -1,11 +1,7 @@
 #include "setup/upgrade.h"
 
-#include <errno.h>
-
 #include "base/clock.h"
 #include "base/jobs.h"
-#include "base/vec.h"
-#include "elf/img.h"
 #include "process/cgroup.h"
 #include "process/proc.h"
 

@@ -12,8 +12,6 @@
 
 #include <signal.h>
 
-#include "base/arena.h"
-#include "base/diag.h"
 #include "run/output.h"
 
 /** One build, traced by a process of its own. */

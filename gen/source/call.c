@@ -1,8 +1,5 @@
 #include "source/call.h"
 
-#include <ctype.h>
-
-#include "base/diag.h"
 #include "source/defines.h"
 #include "text/pp.h"
 #include "usdt/argname.h"

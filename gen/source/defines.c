@@ -1,10 +1,6 @@
 #include "source/defines.h"
 
-#include <ctype.h>
 #include <dwarf.h>
-#include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "elf/debugfile.h"

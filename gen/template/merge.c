@@ -6,7 +6,6 @@
 // return probe would overwrite a variable on the stack, and none that the kernel refuses to probe. So PREFIX* is split
 // into longer prefixes and single names until each is exact. A function that is more places than its symbol, as clones
 // and inlined copies, keeps a clause of its own.
-#include <stdlib.h>
 #include <sys/utsname.h>
 
 #include "dialect/dialect.h"

@@ -1,14 +1,10 @@
 #include "template/skeleton_priv.h"
 
-#include <limits.h>
-
 #include "bind/argread.h"
 #include "ctype/cxxclass.h"
 #include "emit/emit.h"
-#include "lang/vocabulary.h"
 #include "probe/codeplace.h"
 #include "probe/attachable.h"
-#include "usdt/sdtarg.h"
 #include "dialect/dialect.h"
 
 /** USDT_BITS() of the header leaves these typedefs. */

@@ -12,9 +12,7 @@
  */
 #pragma once
 
-#include "code/code.h"
 #include "bind/bind.h"
-#include "bind/targetfile.h"
 #include "probe/probeargs.h"
 #include "record/shape.h"
 

@@ -1,7 +1,5 @@
 #include "template/skeleton_priv.h"
 
-#include <unistd.h>
-
 #include "emit/emit.h"
 #include "probe/attachable.h"
 

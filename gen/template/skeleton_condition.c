@@ -2,7 +2,6 @@
 #include "template/skeleton_priv.h"
 
 #include "ctype/cxxclass.h"
-#include "lang/vocabulary.h"
 
 bool condition_read(struct arena *a, struct diag *d, const char *text, struct condition *ret)
 {

@@ -6,13 +6,10 @@
 // template, probe/codeplace.h.
 #include "template/skeleton_priv.h"
 
-#include <limits.h>
-
 #include "bind/codeattach.h"
 #include "bind/namedvar.h"
 #include "dialect/dialect.h"
 #include "elf/debugfile.h"
-#include "elf/demangle.h"
 #include "elf/imgsym.h"
 #include "probe/attachable.h"
 #include "probe/funcargs.h"

@@ -1,10 +1,6 @@
 // Scripts that count the probes of a skeleton, or time what lies between two of them.
 #include "template/skeleton.h"
 
-#include <inttypes.h>
-
-#include "lang/vocabulary.h"
-
 static bool is_builtin(struct str word)
 {
 	return str_eqz(word, "comm") || str_eqz(word, "pid") || str_eqz(word, "tid");

@@ -1,8 +1,5 @@
 #include "template/template.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
 #include "bind/by_address.h"
 #include "bind/attach.h"
 #include "check/check.h"

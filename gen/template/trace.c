@@ -1,7 +1,5 @@
 #include "template/trace.h"
 
-#include <limits.h>
-
 #include "dialect/dialect.h"
 
 bool trace_is_wanted(const struct trace_request *req)

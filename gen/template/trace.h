@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include "bind/targetfile.h"
-#include "record/shape.h"
 #include "template/skeleton.h"
 
 /** What -t and its options ask for. */

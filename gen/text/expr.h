@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/map.h"
 #include "text/lex.h"
 
 struct constant_value {

@@ -25,8 +25,6 @@
  */
 #pragma once
 
-#include "base/map.h"
-#include "base/vec.h"
 #include "text/lex.h"
 
 #define PP_MAX_TOKENS 2000000u	 /**< tokens read and made by macros, in a whole run */

@@ -1,10 +1,6 @@
 // #include: which file it is, whether bpftrace or btgen reads it, and how deep.
 #include "text/pp_priv.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-
 #include "base/file.h"
 
 struct header {

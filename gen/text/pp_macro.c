@@ -1,8 +1,6 @@
 // Definitions of macros: #define, #undef, -D, and the macros that are always there.
 #include "text/pp_priv.h"
 
-#include <limits.h>
-
 #define MAX_PARAMS 1024
 
 struct str pp_spell(struct pp *pp, const struct token *list)

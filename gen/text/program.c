@@ -1,7 +1,5 @@
 #include "text/program.h"
 
-#include <stdlib.h>
-
 void program_fini(struct program *p)
 {
 	strbuf_fini(&p->text);

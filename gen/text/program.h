@@ -10,7 +10,6 @@
 #pragma once
 
 #include "text/lex.h"
-#include "base/vec.h"
 
 /** One token of the program. */
 struct linemap_entry {

@@ -1,9 +1,6 @@
 #include "text/src.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 

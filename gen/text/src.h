@@ -12,9 +12,7 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/diag.h"
-#include "base/str.h"
 
 #define SRC_MAX_SIZE (16u << 20) /**< bytes in one file; larger ones are refused */
 

@@ -1,8 +1,6 @@
 // What can be asked of a single token, or of two neighbours.
 #include "text/lex.h"
 
-#include <ctype.h>
-
 bool tok_is(const struct token *t, const char *z)
 {
 	return (t->kind == TOK_IDENT || t->kind == TOK_PUNCT) && str_eqz(t->text, z);

@@ -1,7 +1,5 @@
 #include "usdt/argname.h"
 
-#include <ctype.h>
-
 static bool is_word_start(char c)
 {
 	return isalpha((unsigned char)c) || c == '_' || c == '$';

@@ -12,7 +12,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /** One argument as the program spells it. */

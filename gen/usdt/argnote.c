@@ -1,9 +1,5 @@
 #include "usdt/argnote.h"
 
-#include <stdlib.h>
-
-#include "base/map.h"
-#include "base/vec.h"
 #include "elf/note.h"
 
 enum { NOTE_SITE = 1, NOTE_TEXT = 2, NOTE_DOC = 3 };

@@ -1,7 +1,6 @@
 #include "usdt/sdt.h"
 
 #include <elf.h>
-#include <inttypes.h>
 
 #include "elf/note.h"
 

@@ -17,7 +17,6 @@
  */
 #pragma once
 
-#include "base/map.h"
 #include "elf/img.h"
 
 enum sdt_doubt {

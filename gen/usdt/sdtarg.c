@@ -1,8 +1,6 @@
 #include "usdt/sdtarg.h"
 
-#include <ctype.h>
 #include <elf.h>
-#include <inttypes.h>
 
 // --- the operand after "SIZE@": AT&T syntax of x86, and aarch64 syntax
 //

@@ -12,7 +12,6 @@
  */
 #pragma once
 
-#include "base/arena.h"
 #include "base/str.h"
 
 /** Operands that are read one by one; a longer string ends in one SDTARG_UNKNOWN with the rest. */

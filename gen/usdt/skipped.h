@@ -10,9 +10,6 @@
  */
 #pragma once
 
-#include "base/diag.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "usdt/sdt.h"
 
 struct skipped_probe {

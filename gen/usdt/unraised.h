@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include "base/vec.h"
 #include "usdt/sdt.h"
 
 /** A semaphore that is to be raised. */

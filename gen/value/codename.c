@@ -1,10 +1,6 @@
 #include "value/codename.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "base/clock.h"
-#include "base/vec.h"
 #include "value/perfmap.h"
 #include "dwarf/dwsite.h"
 #include "elf/demangle.h"

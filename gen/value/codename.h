@@ -16,7 +16,6 @@
  */
 #pragma once
 
-#include "elf/img.h"
 #include "process/proc.h"
 
 struct codename;

@@ -1,9 +1,5 @@
 #include "value/filetext.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #define MAX_PROCESSES 64 // each holds the descriptors of its files
 
 /** A process, as it was when it was first asked for. */

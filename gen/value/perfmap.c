@@ -1,9 +1,5 @@
 #include "value/perfmap.h"
 
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/file.h"
 
 enum { MAX_BYTES = 64 << 20, MAX_ENTRIES = 1 << 20, MAX_NAME = 1024 };

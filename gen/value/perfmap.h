@@ -12,8 +12,6 @@
  */
 #pragma once
 
-#include "base/diag.h"
-#include "base/vec.h"
 #include "process/proc.h"
 
 struct perfmap_entry {

@@ -1,6 +1,5 @@
 #include "value/show_priv.h"
 
-#include "base/arena.h"
 #include "elf/demangle.h"
 
 /** The first page is never mapped: a null pointer and its members are read as zeros. */

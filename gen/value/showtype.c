@@ -2,10 +2,8 @@
 #include "value/show_priv.h"
 
 #include <float.h>
-#include <stdlib.h>
 #include <math.h>
 
-#include "base/arena.h"
 #include "ctype/cxxclass.h"
 #include "elf/demangle.h"
 

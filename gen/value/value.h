@@ -18,7 +18,6 @@
  */
 #pragma once
 
-#include "ctype/ctype.h"
 #include "ctype/enumtab.h"
 
 enum value_how {      // and what of it travels
