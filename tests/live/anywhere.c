@@ -1,4 +1,5 @@
-// What anywhere.t traces. For each line that it reads, up to "quit": 20 operations, then a line about each of them, and "done".
+// What anywhere.t traces. For each line that it reads, up to "quit": 20 operations, then a line about each of them, and "done";
+// for "flood N", N events and "done".
 #include <btgen/usdt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,14 @@ int main(void)
 	setvbuf(stdout, out, _IOFBF, sizeof(out));
 	while (fgets(line, sizeof(line), stdin) && line[0] != 'q') {
 		int result[20];
+		long flood = 0;
+		if (sscanf(line, "flood %ld", &flood) == 1) {
+			for (long i = 0; i < flood; i++)
+				USDT_PROBE(app, flood, i);
+			printf("done\n");
+			fflush(stdout);
+			continue;
+		}
 		for (int i = 0; i < 20; i++) {
 			struct op op = {.id = 100 + i,
 					.change = 7 - 5 * i,

@@ -86,6 +86,22 @@ like "$(cat "$tmp/trace")" '^@us: count 20, p50 [0-9]' "--latency: a time of eac
 work 21 --calls serve --args "$live_pid"
 is "$(sed -nE 's/.*serve\(op=0x[0-9a-f]+\) = (-?[0-9]+);$/\1/p' "$tmp/trace")" "$(log '$6')" "--calls: each call in order, with its result"
 
+# --- loss: the tracer stands still while more happens than it can keep
+
+export BPFTRACE_PERF_RB_PAGES=64
+ok "a flood: it attaches" live_trace "$live_pid" -e 'usdt:__EXE__:app:flood { printf("flood %d\n", args.arg0); @fired = count(); }'
+read -r tracer _ <"/proc/$live_tracer/task/$live_tracer/children"
+kill -STOP "$tracer"
+: >"$tmp/answers"
+live_say "flood 20000"
+wait_for grep -q done "$tmp/answers"
+kill -CONT "$tracer"
+wait_for has_lines 100
+live_wait INT
+unset BPFTRACE_PERF_RB_PAGES
+lost=$(sed -nE 's/.*warning: ([0-9]+) of 20000 events were lost.*/\1/p' "$tmp/messages")
+is "$(grep '^@fired' "$tmp/trace") $((lost > 0)) $(($(grep -c '^flood' "$tmp/trace") + lost))" "@fired: 20000 1 20000" "some were lost: as many as the warning says"
+
 # --- the C library, and any program: malloc.bt as bare bpftrace prints it; system calls of a process by its name
 
 live_quit
