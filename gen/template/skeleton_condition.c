@@ -64,17 +64,20 @@ static struct str find_enumerator(struct arena *a, const struct skeleton_probe *
 	return found;
 }
 
-/** Is the token @i an argument that is a std::string or std::string_view, and its text is compared? */
-static bool is_class_text(const struct condition *c, size_t i, const struct skeleton_field *f)
+/** Is the argument @f, the token @i, compared with a literal, and shown as text? A class with text is compared with anything. */
+static bool is_compared_text(const struct condition *c, size_t i, const struct skeleton_field *f)
 {
+	static const char *const equality[] = {"==", "!=", NULL};
 	struct cxxclass class;
 	const struct token *t = &c->tokens.v[i];
-	bool has_before = i && tok_is_any(t - 1, (const char *const[]){"==", "!=", NULL});
-	bool has_after =
-	    i + 1 < c->tokens.n && tok_is_any(t + 1, (const char *const[]){"==", "!=", NULL});
+	bool before = i && tok_is_any(t - 1, equality);
+	bool after = i + 1 < c->tokens.n && tok_is_any(t + 1, equality);
 	struct ctype *to = f->arg ? ctype_pointee(ctype_as_pointer(c->arena, f->arg->type)) : NULL;
-	return (has_before || has_after) && f->by_name && cxxclass_read(to, &class) &&
-	       class.kind == CXXCLASS_TEXT;
+	if (f->by_name && cxxclass_read(to, &class) && class.kind == CXXCLASS_TEXT)
+		return before || after;
+	return f->shape.value.how == VALUE_STRING &&
+	       ((before && i > 1 && t[-2].kind == TOK_STRING) ||
+		(after && i + 2 < c->tokens.n && t[2].kind == TOK_STRING));
 }
 
 static void write_token(struct condition *c, const struct skeleton_probe *p, size_t i,
@@ -87,7 +90,7 @@ static void write_token(struct condition *c, const struct skeleton_probe *p, siz
 	bool is_shown = f && !str_eqz(f->value.s, "?"); // the error of args.NAME has why
 	if (f && !is_shown)
 		code_z(out, "args.");
-	bool is_text = is_shown && is_class_text(c, i, f);
+	bool is_text = is_shown && is_compared_text(c, i, f);
 	code_z(out, is_text ? "str(" : "");
 	if (is_shown)
 		skeleton_write_value(f, true, out);
