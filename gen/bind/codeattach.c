@@ -578,8 +578,8 @@ struct search {
 	bool found;
 	struct map addrs; // name -> the address of the first such function
 	struct codeplaces *places;
-	bool is_refused; // one of them is
-	size_t n_twins;	 // others of a name
+	bool is_refused;  // one of them is
+	struct map twins; // others of a name: their addresses
 	struct str twin;
 };
 
@@ -609,13 +609,28 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 		add_place(s, sym);
 		map_put(s->arena, &s->addrs, sym->name, (void *)(uintptr_t)sym->addr);
 	} else if (first != sym->addr) {
-		s->n_twins++;
+		map_add_u64(s->arena, &s->twins, sym->addr);
 		s->twin = sym->name;
 	}
 	context_add(s->arena, s->near,
 		    &(struct context_place){
 			.src = s->src, .addr = sym->addr, .asked = {.how = DWASKED_ENTRY}});
 	return true;
+}
+
+/** What a record may have, too: `probe`. */
+static bool may_name_probe(const struct node *n)
+{
+	return node_is(n, NODE_NAME, "probe") || node_is(n, NODE_CALL, "printf") ||
+	       node_is(n, NODE_CALL, "print");
+}
+
+/** Of several functions of a name 0.17 to 0.22 attach to the first, and so does 0.27 where the clause has `probe`. */
+static bool attaches_to_all(const struct attaching *w)
+{
+	return dialect_attaches_patterns_at_once(w->b->given->version) &&
+	       dialect_kernel_has_links() && !w->needs_list &&
+	       !node_find(w->ret->clause->node, may_name_probe);
 }
 
 static bool find_pattern(struct attaching *w)
@@ -627,15 +642,14 @@ static bool find_pattern(struct attaching *w)
 				   .near = &w->ret->near,
 				   .places = &w->places};
 		img_walk(w->file->bin.img, IMG_FUNCTIONS, fits, &s);
-		// 0.17 to 0.21 attach to the first; newer ones to all, unless the clause has `probe` (0.27).
-		if (s.n_twins && !w->b->given->is_generated)
+		w->is_refused = s.is_refused;
+		w->needs_list = s.is_refused || w->ret->clause->named_args.n;
+		if (s.twins.n && !w->b->given->is_generated && !attaches_to_all(w))
 			diag_warning(
 			    w->b->diag, &w->place,
 			    "%zu of these functions may not be traced: bpftrace may attach "
 			    "only to the first of several called " STR_FMT,
-			    s.n_twins, STR_ARG(s.twin));
-		w->is_refused = s.is_refused;
-		w->needs_list = s.is_refused || w->ret->clause->named_args.n;
+			    s.twins.n, STR_ARG(s.twin));
 		if (s.found)
 			return true;
 	}

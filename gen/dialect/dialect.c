@@ -1,5 +1,7 @@
 #include "dialect/dialect.h"
 
+#include <sys/utsname.h>
+
 bool dialect_parse(struct str text, unsigned *ret)
 {
 	text = str_trim(text);
@@ -19,6 +21,14 @@ bool dialect_parse(struct str text, unsigned *ret)
 	}
 	*ret = part[0] * 1000 + part[1];
 	return true;
+}
+
+bool dialect_kernel_has_links(void)
+{
+	struct utsname name;
+	unsigned kernel;
+	return uname(&name) == 0 && dialect_parse(str_from(name.release), &kernel) &&
+	       kernel >= 6006;
 }
 
 const struct dialect_defect dialect_defects[] = {

@@ -20,6 +20,8 @@
 
 /** Reads "bpftrace v0.17.0", "v0.23.2", "0.27"; false when it is no version. */
 bool dialect_parse(struct str text, unsigned *ret);
+/** Does this kernel attach one program to many functions, through one link? Since 6.6. */
+bool dialect_kernel_has_links(void);
 
 /**
  * A difference that holds from one version to another: one row, one question `bool NAME(unsigned v)`. After it is the

@@ -6,8 +6,6 @@
 // return probe would overwrite a variable on the stack, and none that the kernel refuses to probe. So PREFIX* is split
 // into longer prefixes and single names until each is exact. A function that is more places than its symbol, as clones
 // and inlined copies, keeps a clause of its own.
-#include <sys/utsname.h>
-
 #include "dialect/dialect.h"
 #include "elf/imgsym.h"
 #include "probe/codeplace.h"
@@ -31,14 +29,6 @@ struct merge {
 	VEC(struct skeleton_rest) rest;
 	bool is_wrong;
 };
-
-static bool has_links(void)
-{
-	struct utsname name;
-	unsigned kernel;
-	return uname(&name) == 0 && dialect_parse(str_from(name.release), &kernel) &&
-	       kernel >= 6006;
-}
 
 static size_t count_common(struct str a, struct str b)
 {
@@ -201,7 +191,7 @@ bool skeleton_merge(const struct skeleton *sk, struct shapes *run, struct skelet
 	struct merge m = {.sk = sk};
 	*ret = (struct skeleton_points){0};
 	if (!run || !sk->is_one || sk->filter || sk->probes.n < 2 ||
-	    !dialect_attaches_patterns_at_once(sk->version) || !has_links() ||
+	    !dialect_attaches_patterns_at_once(sk->version) || !dialect_kernel_has_links() ||
 	    sk->probes.v[0].probe)
 		return false;
 	struct img *img = targetfile_open(sk->files, sk->probes.v[0].file);

@@ -195,6 +195,10 @@ row_mutex() {
 	calls mutex
 	measure 'pthread_mutex_lock(), free' 5000 1 '^@calls' "$live_pid" mutex.bt
 }
+row_condvar() {
+	calls condvar
+	measure 'pthread_cond_clockwait(), its time over' 5000 1 '^@calls' "$live_pid" condvar.bt
+}
 row_exceptions() {
 	g++ -O1 -fno-omit-frame-pointer -o "$tmp/throws" "$work/throws.cc" || exit 1
 	start "$tmp/throws"

@@ -111,7 +111,7 @@ for_script() {
 	local file=
 	case $1 in
 	nvme-trace | nvme-latency) echo --conf "$top/bpf/enums.conf" && return ;; # the machine
-	arenas | connect-accept | exceptions | files | fsync | getaddrinfo | leaks | loader | longjmp | malloc | mutex | offcpu | readv | syscalls | syscall-latency)
+	arenas | condvar | connect-accept | exceptions | files | fsync | getaddrinfo | leaks | loader | longjmp | malloc | mutex | offcpu | readv | syscalls | syscall-latency)
 		echo -p $process && return ;;
 	tls) echo -p $with_ssl && return ;;
 	java) file=$(printf '%s\n' /usr/lib/jvm/*/lib/server/libjvm.so | head -n 1) ;;
@@ -135,6 +135,7 @@ for script in $(cd "$top/bpf" && grep -l '^ \* TRACES' ./*.bt | sed 's|^\./||; s
 	case $script in
 	arenas | loader | java | php | postgresql* | python | ruby)
 		if grep -q '^#pragma optional' "$top/bpf/$script.bt"; then lacks='^btgen: (note: skipped, not in .*: [a-z_, ]+|warning: [0-9]+ of [0-9]+ probes (is|are) skipped: bpftrace 0\.[0-9]+ cannot attach to .*)$'; fi ;;
+	condvar) lacks='^($|    |.*: warning: [0-9]+ of these functions may not be traced: bpftrace may attach only to the first )' ;; # 0.17
 	esac
 	silent "bpf/$script.bt" 17 "${target[@]}" "$top/bpf/$script.bt"
 	# Each option the other way round.

@@ -77,10 +77,10 @@ traced() {
 	[ "$1" = pipe ] || to=("$top/tests/on_terminal.py")
 	"${to[@]}" "$live_sh" "${@:2}" --bpftrace "$bpftrace" -c "sh -c '$tmp/ops 800 150 >$tmp/books'" 2>"$tmp/messages" >"$tmp/trace"
 }
-traced terminal --latency start done
+traced terminal --latency start "done"
 is "$? $(python3 "$tmp/seconds.py" "$tmp/books" "$tmp/trace" "$(missed)" all 2>&1)" "0 $want" "a line each second"
-traced terminal --latency start done --by slow
+traced terminal --latency start "done" --by slow
 is "$? $(python3 "$tmp/seconds.py" "$tmp/books" "$tmp/trace" "$(missed)" by 2>&1)" "0 $want" "--by: of all of them together"
-traced pipe --latency start done
+traced pipe --latency start "done"
 is "$? $(grep -c '^@us: count' "$tmp/trace") $(grep -c '^@us_max' "$tmp/trace")" "0 1 1" "in a pipe there is the end alone"
 done_testing

@@ -3,10 +3,11 @@
 // direct: reads blocks of 4 KiB of FILE, past the page cache; dlopen: loads the mathematics library and unloads it; dlsym:
 // looks a function up; setjmp: sets a place and jumps there;
 // read, readv: from /dev/zero; open: opens and closes /dev/null; malloc: one block and its free; mutex: takes a free one
-// and gives it back; getaddrinfo: of a number; connect: to a port that is refused; fsync: of a file in memory; switch: two threads on one processor wake each other, N times each.
+// and gives it back; condvar: a wait whose time is over; getaddrinfo: of a number; connect: to a port that is refused; fsync: of a file in memory; switch: two threads on one processor wake each other, N times each.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -23,6 +24,7 @@
 static int zero, file, there[2], back[2];
 static jmp_buf place;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
 
 static void must(int ok)
 {
@@ -55,6 +57,9 @@ static void once(const char *kind)
 	} else if (!strcmp(kind, "mutex")) {
 		pthread_mutex_lock(&lock);
 		pthread_mutex_unlock(&lock);
+	} else if (!strcmp(kind, "condvar")) {
+		struct timespec past = {0, 1};
+		must(pthread_cond_clockwait(&ready, &lock, CLOCK_REALTIME, &past) == ETIMEDOUT);
 	} else if (!strcmp(kind, "dlopen")) {
 		void *h = dlopen("libm.so.6", RTLD_NOW);
 		must(h != NULL && !dlclose(h));
