@@ -16,7 +16,6 @@
 #pragma once
 
 #include "base/map.h"
-#include "base/vec.h"
 
 #define DIAG_MAX_ERRORS 20
 

@@ -3,8 +3,8 @@
  *
  * A `struct str` does not own its bytes and need not end in NUL: it points into a source file, a
  * mapped ELF section or the arena, and lives as long as they do. `struct strbuf` owns heap memory
- * until strbuf_fini(). This header includes the arena and the headers of the C library that most files
- * need; a file leaves out what another of its headers includes.
+ * until strbuf_fini(). This header includes vec.h, arena.h and the headers of the C library that most
+ * files need; a file leaves out what another of its headers includes.
  *
  *	struct str s = STR("usdt:a:b");
  *	if (str_has_prefix(s, STR("usdt:")))
@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
+#include "base/vec.h"
 
 struct str {
 	const char *p;

@@ -39,8 +39,11 @@
 		(vec)->v[(vec)->n++] = (__VA_ARGS__);                                              \
 	} while (0)
 
-/** For each element of @vec, with its address in @T *@name. In the loop @vec must not grow. */
-#define vec_each(T, name, vec) for (T *name = (vec)->v; name && name < (vec)->v + (vec)->n; name++)
+/** For each of the @n elements from @first on, which may be NULL, with its address in @T *@name. */
+#define list_each(T, name, first, n) for (T *name = (first); name && name < (first) + (n); name++)
+/** The same of @vec, which must not grow in the loop, and of @array. */
+#define vec_each(T, name, vec) list_each(T, name, (vec)->v, (vec)->n)
+#define array_each(T, name, array) list_each(T, name, array, sizeof(array) / sizeof((array)[0]))
 
 /** The first element of @vec for which the test after it is true, or NULL; names are as in vec_each(). */
 #define vec_find(T, name, vec, ...)                                                                \

@@ -49,8 +49,7 @@ static const struct enable_flag flags[] = {
 
 static const struct enable_flag *find_flag(const struct attach_match *m)
 {
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		const struct enable_flag *s = &flags[i];
+	array_each(const struct enable_flag, s, flags) {
 		if (!str_eqz(m->probe->provider, s->provider) ||
 		    (s->file && !str_glob(str_from(s->file), m->file->path)))
 			continue;

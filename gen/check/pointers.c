@@ -26,11 +26,9 @@ static bool begins_with(struct ctype *outer, struct ctype *inner, unsigned depth
 	if (!*left || is_named_alike(outer, inner))
 		return true;
 	(*left)--;
-	for (size_t i = 0; i < outer->n_members; i++) {
-		const struct ctype_member *m = &outer->members[i];
+	list_each(const struct ctype_member, m, outer->members, outer->n_members)
 		if ((m->off == 0 || m->is_base) && begins_with(m->type, inner, depth + 1, left))
 			return true;
-	}
 	return false;
 }
 
@@ -75,8 +73,7 @@ static void note_container(struct checker *k, struct node *value, struct ctype *
 			   struct ctype *of)
 {
 	struct arena *a = k->arena;
-	for (size_t i = 0; i < to->n_members; i++) {
-		const struct ctype_member *m = &to->members[i];
+	list_each(const struct ctype_member, m, to->members, to->n_members) {
 		struct ctype *t = ctype_strip(m->type);
 		if (!t || !ctype_is_aggregate(t) || !str_is_ident(m->name) ||
 		    !is_named_alike(t, of))

@@ -244,8 +244,7 @@ static const struct c_word {
 
 static void check_c_word(struct versions *v, const struct node *n)
 {
-	for (size_t i = 0; i < sizeof(c_words) / sizeof(c_words[0]); i++) {
-		const struct c_word *w = &c_words[i];
+	array_each(const struct c_word, w, c_words) {
 		if (n->kind != w->kind || !str_is_any(n->name->text, w->names) ||
 		    is_script_name(v, n) || !is_new(v, w->instead))
 			continue;

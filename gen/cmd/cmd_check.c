@@ -126,8 +126,7 @@ static struct str shared_key(struct arena *a, const struct shared *s, const char
 {
 	struct str name = str_printf(a, "bpftrace %s", version);
 	struct strbuf b = {0};
-	for (size_t i = 0; i < s->n; i++) {
-		const struct diag_message *m = &s->messages[i];
+	list_each(const struct diag_message, m, s->messages, s->n) {
 		strbuf_addf(&b, "%d %u:%u ", (int)m->level, m->at.line, m->at.col);
 		strbuf_adds(&b, m->at.file);
 		strbuf_addf(&b, " %s ", m->name ? m->name : "");

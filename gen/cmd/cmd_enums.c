@@ -101,8 +101,7 @@ static void print_json(struct strbuf *b, const struct table *tables, size_t n)
 		json_printf(&j, "size", "%u", t->size);
 		json_bool(&j, "signed", t->is_signed);
 		json_open(&j, "values", '[');
-		for (size_t k = 0; k < t->n_items; k++) {
-			const struct enumtab_item *item = &t->items[k];
+		list_each(const struct enumtab_item, item, t->items, t->n_items) {
 			json_open_line(&j, "  ");
 			json_str(&j, "name", item->name);
 			json_str(&j, "text", item->text);

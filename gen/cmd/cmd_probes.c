@@ -326,8 +326,7 @@ static void print_short(struct listing *l)
 		bool all_known = true;
 		first = false;
 		f->bin.arena = &scratch;
-		for (size_t k = 0; k < f->probes.n_probes; k++) {
-			const struct sdt_probe *p = &f->probes.probes[k];
+		list_each(const struct sdt_probe, p, f->probes.probes, f->probes.n_probes) {
 			struct probes_extra x = {0};
 			probeargs_read(&f->bin, l->signatures, p, &x.args);
 			find_attachable(l, f, p, &x);

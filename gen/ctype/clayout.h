@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include "base/vec.h"
 #include "ctype/ctype.h"
 
 struct clayout_field {

@@ -274,15 +274,13 @@ static bool find_member(struct ctype *t, struct str name, struct ctype_place *re
 {
 	if (depth > MAX_DEPTH || !ctype_complete(t))
 		return false;
-	for (size_t i = 0; i < t->n_members; i++) {
-		struct ctype_member *m = &t->members[i];
+	list_each(struct ctype_member, m, t->members, t->n_members) {
 		if (!m->name.n || m->is_base || !str_eq(m->name, name))
 			continue;
 		*ret = (struct ctype_place){m->type, m->off, m->bit_off, m->bit_size, t};
 		return true;
 	}
-	for (size_t i = 0; i < t->n_members; i++) {
-		struct ctype_member *m = &t->members[i];
+	list_each(struct ctype_member, m, t->members, t->n_members) {
 		struct ctype *in = ctype_strip(m->type);
 		if ((m->name.n && !m->is_base) || !in || !ctype_is_aggregate(in) ||
 		    !find_member(in, name, ret, depth + 1))
@@ -356,8 +354,7 @@ static void nearest(struct ctype *t, struct str name, struct str *best, unsigned
 {
 	if (depth > MAX_DEPTH || !ctype_complete(t))
 		return;
-	for (size_t i = 0; i < t->n_members; i++) {
-		struct ctype_member *m = &t->members[i];
+	list_each(struct ctype_member, m, t->members, t->n_members) {
 		struct ctype *in = ctype_strip(m->type);
 		if (m->name.n && !m->is_base) {
 			if (str_is_nearer(name, m->name, distance))
@@ -462,8 +459,7 @@ static bool ends_in_text(struct ctype *t, unsigned depth)
 	t = ctype_element(t);
 	if (!t || !ctype_is_aggregate(t) || depth > MAX_NESTING || !ctype_complete(t))
 		return false;
-	for (size_t i = 0; i < t->n_members; i++) {
-		const struct ctype_member *m = &t->members[i];
+	list_each(const struct ctype_member, m, t->members, t->n_members) {
 		struct ctype *of = ctype_element(m->type);
 		bool is_text = of && of->kind == CTYPE_INT && of->is_char &&
 			       ctype_strip(m->type)->kind == CTYPE_ARRAY;

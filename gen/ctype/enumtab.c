@@ -18,8 +18,7 @@ bool enumtab_from_type(struct arena *a, struct ctype *t, struct enumtab *ret)
 	*ret =
 	    (struct enumtab){.name = t->name, .size = (unsigned)t->size, .is_signed = t->is_signed};
 	ret->items = arena_array(a, struct enumtab_item, t->n_values);
-	for (size_t i = 0; i < t->n_values; i++) {
-		const struct ctype_value *v = &t->values[i];
+	list_each(const struct ctype_value, v, t->values, t->n_values) {
 		struct enumtab_item *first = map_get_u64(&ret->by_value, (uint64_t)v->value);
 		if (first) {
 			first->aliases =
@@ -67,11 +66,9 @@ static struct str without_prefix(struct str name, struct str prefixes, struct st
 
 void enumtab_strip(struct enumtab *t, struct str prefixes)
 {
-	for (size_t i = 0; i < t->n_items; i++) {
-		struct enumtab_item *item = &t->items[i];
+	list_each(struct enumtab_item, item, t->items, t->n_items)
 		item->text = without_prefix(item->name, prefixes,
 					    without_prefix(item->text, prefixes, item->text));
-	}
 }
 
 const struct enumtab_item *enumtab_get(const struct enumtab *t, int64_t value)
@@ -97,8 +94,7 @@ static void add_item(struct code *b, struct str map, const struct enumtab *t, in
 void enumtab_print(struct code *b, struct str map, const struct enumtab *t, const char *indent,
 		   const char *end)
 {
-	for (size_t i = 0; i < t->n_items; i++) {
-		const struct enumtab_item *item = &t->items[i];
+	list_each(const struct enumtab_item, item, t->items, t->n_items) {
 		add_item(b, map, t, item->value, item->text, indent, end);
 		if (!t->is_signed || item->value >= 0 || t->size == 0 || t->size >= 8)
 			continue;

@@ -54,8 +54,7 @@ static void add_probes(const struct examination *x, struct img *img, const struc
 	size_t n_moved = 0;
 	json_printf(x->out, "probes", "%zu", probes->n_probes);
 	json_open(x->out, "unattachable", '[');
-	for (size_t i = 0; i < probes->n_probes; i++) {
-		const struct sdt_probe *p = &probes->probes[i];
+	list_each(const struct sdt_probe, p, probes->probes, probes->n_probes) {
 		struct str why =
 		    x->version ? attachable_why_not(x->arena, img, p, x->version) : STR("");
 		n_moved += is_moved(x, f, p);

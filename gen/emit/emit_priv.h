@@ -190,6 +190,8 @@ enum repr number_repr_of_literal(const struct emitter *e, uint64_t value);
 /** @t of @n converted to 64 bits, signed or not, with the same value. */
 const struct text *number_make(struct emitter *e, const struct node *n, const struct text *t,
 			       bool is_signed);
+/** Sets the representation of @t, a cast that nothing shares yet. */
+const struct text *number_set_repr(struct text *t, enum repr repr);
 /** A bool as the number 0 or 1, not -1. */
 const struct text *number_of_bool(struct emitter *e, const struct node *n, const struct text *t);
 /** A number that is stored to be printed later; likewise. */

@@ -104,8 +104,7 @@ enum repr number_repr(struct emitter *e, const struct node *n, const struct text
 
 // --- conversions ---
 
-/** Sets the representation of @t, a cast that nothing shares yet. */
-static const struct text *set_repr(struct text *t, enum repr repr)
+const struct text *number_set_repr(struct text *t, enum repr repr)
 {
 	t->repr = repr;
 	t->needs_no_parens = t->is_made = true;
@@ -130,7 +129,7 @@ const struct text *number_make(struct emitter *e, const struct node *n, const st
 	const char *to = !is_signed		  ? "(uint64)"
 			 : t->repr == REPR_NARROW ? "(int64)(uint64)"
 						  : "(int64)";
-	return set_repr(cast(e, n, to, t), want);
+	return number_set_repr(cast(e, n, to, t), want);
 }
 
 /** Extends a narrow number to 64 bits. */
@@ -250,7 +249,7 @@ static const struct text *emit_division(struct emitter *e, const struct node *n,
 	if (!quotient || !emit_fits(e, n, quotient))
 		return NULL;
 	return n->kind == NODE_ASSIGN ? text_format(e, n, "%n = %n", children[0], quotient)
-				      : set_repr(quotient, REPR_SIGNED);
+				      : number_set_repr(quotient, REPR_SIGNED);
 }
 
 /** -x and ~x; NULL: it stays as it is. */
@@ -266,7 +265,7 @@ static const struct text *emit_unary(struct emitter *e, const struct node *n,
 	bool is_plain = of->expr && of->expr->sign == SIGN_NONE && !t->is_made && !t->is_number &&
 			!t->is_bool && (t->repr != REPR_LITERAL || is_choice);
 	if (is_plain)
-		children[0] = set_repr(cast(e, of, "(int64)(uint64)", t), REPR_SIGNED);
+		children[0] = number_set_repr(cast(e, of, "(int64)(uint64)", t), REPR_SIGNED);
 	else if (t->repr == REPR_NARROW)
 		children[0] = number_make(e, of, t, true);
 	if (mixes_signs(e) || t->repr != REPR_LITERAL || !tok_is(n->name, "~"))
@@ -275,7 +274,7 @@ static const struct text *emit_unary(struct emitter *e, const struct node *n,
 	const struct text *mask = emit_with_children(e, n, children);
 	struct text *cast_mask = text_format(e, n, "(int64)%n", mask);
 	cast_mask->mask = mask;
-	return set_repr(cast_mask, REPR_SIGNED);
+	return number_set_repr(cast_mask, REPR_SIGNED);
 }
 
 /** Is @n compared as what it is not, at times? A parameter of a macro is signed in one call, and unsigned in another. */
@@ -421,18 +420,19 @@ static const struct text *emit_cast(struct emitter *e, const struct node *n,
 				   !value->expr->is_mixed && !children[1]->is_whole;
 	bool is_fitting = t->is_signed && t->size < 8 && is_signed && is_narrow;
 	if (is_needless(e, value, children[1], t))
-		return set_repr(
+		return number_set_repr(
 		    text_format(e, n, children[1]->needs_no_parens ? "%n" : "(%n)", children[1]),
 		    REPR_UNSIGNED);
 	if (is_fitting || (t->is_signed && t->size == 8 && is_signed && children[1]->is_made))
-		return set_repr(
+		return number_set_repr(
 		    text_format(e, n, children[1]->needs_no_parens ? "%n" : "(%n)", children[1]),
 		    REPR_SIGNED);
 	if (mixes_signs(e) && (t->is_signed || t->size < 8))
 		children[1] = widen(e, value, children[1]);
 	if (t->is_signed && t->size < 8 && n->child->kind == NODE_TYPE)
-		return set_repr(text_format(e, n, "(int64)%n", emit_with_children(e, n, children)),
-				REPR_SIGNED);
+		return number_set_repr(
+		    text_format(e, n, "(int64)%n", emit_with_children(e, n, children)),
+		    REPR_SIGNED);
 	return NULL;
 }
 
@@ -496,7 +496,7 @@ static const struct text *sum_choice(struct emitter *e, const struct node *n,
 	struct text *sum = text_format(e, n, "(%s(uint64)!!(%n) * (%n) + %s(uint64)!(%n) * (%n))",
 				       to, children[0], children[1], to, children[0], children[2]);
 	emit_fits(e, n, sum);
-	return set_repr(sum, is_signed ? REPR_SIGNED : REPR_UNSIGNED);
+	return number_set_repr(sum, is_signed ? REPR_SIGNED : REPR_UNSIGNED);
 }
 
 /** From 0.24 on a choice is an int64, which cannot hold 1 << 63. */
@@ -505,8 +505,8 @@ static const struct text *bind_literals(struct emitter *e, const struct node *n,
 {
 	if (mixes_signs(e) || t->repr != REPR_LITERAL || node_ungrouped(n)->kind != NODE_BINARY)
 		return t;
-	return set_repr(cast(e, n, is_signed ? "(int64)" : "(uint64)", t),
-			is_signed ? REPR_SIGNED : REPR_UNSIGNED);
+	return number_set_repr(cast(e, n, is_signed ? "(int64)" : "(uint64)", t),
+			       is_signed ? REPR_SIGNED : REPR_UNSIGNED);
 }
 
 /** Both numbers get one type: bpftrace 0.23 ends by a signal if their widths differ, 0.27 if one is unsigned. */

@@ -72,13 +72,6 @@ static enum store_type store_type_of(const struct emitter *e, const struct store
 	}
 }
 
-static const struct text *set_repr(struct text *t, enum repr repr)
-{
-	t->repr = repr;
-	t->needs_no_parens = t->is_made = true;
-	return t;
-}
-
 /** @t of @n converted to the type of the store. */
 static const struct text *make_stored(struct emitter *e, enum store_type as, const struct node *n,
 				      const struct text *t)
@@ -91,12 +84,12 @@ static const struct text *make_stored(struct emitter *e, enum store_type as, con
 	bool is_word = (plain->kind == NODE_NAME || plain->kind == NODE_CALL) && !t->is_made &&
 		       !t->is_number && t->repr == REPR_UNSIGNED && n->expr->sign == SIGN_NONE;
 	if (is_word)
-		return set_repr(
+		return number_set_repr(
 		    text_format(e, n, is_signed ? "(int64)(uint64)%c" : "(uint64)%c", t),
 		    is_signed ? REPR_SIGNED : REPR_UNSIGNED);
 	// To 0.17 a large literal is signed, too.
 	if ((t->repr == REPR_LITERAL || t->is_number) && !is_signed)
-		return set_repr(text_format(e, n, "(uint64)%c", t), REPR_UNSIGNED);
+		return number_set_repr(text_format(e, n, "(uint64)%c", t), REPR_UNSIGNED);
 	return number_make(e, n, t, is_signed);
 }
 
@@ -241,7 +234,7 @@ const struct text *store_cut(struct emitter *e, const struct ctype *to, const st
 	const char *sign = to->is_signed ? "" : "u";
 	if (to->size == 8)
 		return make_stored(e, to->is_signed ? INT64 : UINT64, n, t);
-	return set_repr(
+	return number_set_repr(
 	    text_format(e, n, "(%sint64)(%sint%u)%c", sign, sign, (unsigned)to->size * 8, t),
 	    to->is_signed ? REPR_SIGNED : REPR_UNSIGNED);
 }

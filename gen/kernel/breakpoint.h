@@ -11,7 +11,6 @@
 #include <sys/types.h>
 
 #include "base/str.h"
-#include "base/vec.h"
 
 /** A breakpoint that starts the BPF program with this number. */
 struct breakpoint {

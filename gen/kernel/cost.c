@@ -220,8 +220,7 @@ static void count_breakpoints(struct cost *c, struct cost_program *p, const brea
 			      struct map *taken)
 {
 	unsigned n = 0;
-	for (size_t i = 0; i < all->n; i++) {
-		const struct breakpoint *b = &all->v[i];
+	list_each(const struct breakpoint, b, all->v, all->n) {
 		if (b->program != p->id)
 			continue;
 		bool is_first = map_add(c->arena, taken, b->place);

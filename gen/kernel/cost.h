@@ -14,7 +14,6 @@
 #include <sys/types.h>
 
 #include "base/str.h"
-#include "base/vec.h"
 
 /** A probe that a program attaches to. */
 struct cost_name {

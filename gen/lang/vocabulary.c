@@ -35,11 +35,9 @@ static const struct provider no_provider,
 
 const struct provider *vocabulary_provider(struct str word)
 {
-	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++) {
-		const struct provider *p = &providers[i];
+	array_each(const struct provider, p, providers)
 		if (str_eqz(word, p->name) || (p->short_name && str_eqz(word, p->short_name)))
 			return p;
-	}
 	return &no_provider;
 }
 

@@ -403,8 +403,7 @@ static void add_members(struct collector *k, const struct node *n, struct ctype 
 	if ((named = named_type(t)))
 		path = STR("");
 	in = named ? named : in;
-	for (size_t i = 0; i < bare->n_members; i++) {
-		const struct ctype_member *m = &bare->members[i];
+	list_each(const struct ctype_member, m, bare->members, bare->n_members) {
 		struct str to = str_printf(a, STR_FMT "%s" STR_FMT, STR_ARG(path),
 					   path.n && m->name.n ? "." : "", STR_ARG(m->name));
 		if (m->name.n && !is_unnamed(m->type))

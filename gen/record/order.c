@@ -133,11 +133,9 @@ static void add_run(struct order *o, const struct piece *p, const char *bytes)
 static struct run *find_run(struct order *o, int64_t ns)
 {
 	struct run *best = NULL;
-	for (size_t i = 0; i < o->n_runs; i++) {
-		struct run *r = &o->runs[i];
+	list_each(struct run, r, o->runs, o->n_runs)
 		if (r->tail <= ns && (!best || r->tail > best->tail))
 			best = r;
-	}
 	return best;
 }
 

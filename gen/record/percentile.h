@@ -11,7 +11,6 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/vec.h"
 
 struct percentile_bucket {
 	uint64_t low, high, n; /**< @high is not in it */

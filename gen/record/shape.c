@@ -71,8 +71,7 @@ void shape_make_keys(struct arena *a, struct shape *s)
 		if (!map_get(&names, s->fields[i].name))
 			map_put(a, &names, s->fields[i].name, arena_new(a, size_t));
 	// Fields called a, a, a_2 are a, a_3, a_2.
-	for (size_t i = 0; i < s->n_fields; i++) {
-		struct shape_field *f = &s->fields[i];
+	list_each(struct shape_field, f, s->fields, s->n_fields) {
 		size_t *n = map_get(&names, f->name);
 		struct str key = f->name;
 		if (++*n > 1) {

@@ -305,11 +305,9 @@ const struct skeleton_field *skeleton_find_field(struct arena *a, const struct s
 						 struct str word)
 {
 	str_take(&word, STR("args."));
-	for (size_t i = 0; i < p->n_fields; i++) {
-		const struct skeleton_field *f = &p->fields[i];
+	list_each(const struct skeleton_field, f, p->fields, p->n_fields)
 		if (str_eq(f->shape.name, word) || str_eq(str_printf(a, "arg%u", f->index), word))
 			return f;
-	}
 	return NULL;
 }
 
@@ -447,8 +445,7 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 		code_z(out, "%s");
 	else
 		code_word(out, label);
-	for (size_t i = 0; i < p->n_fields; i++) {
-		const struct skeleton_field *f = &p->fields[i];
+	list_each(const struct skeleton_field, f, p->fields, p->n_fields) {
 		if (!is_in_template(f))
 			continue;
 		code_z(out, " ");
@@ -462,8 +459,7 @@ static void write_clause(const struct skeleton *sk, const struct skeleton_probe 
 		code_z(out, ", ");
 		code_word(out, skeleton_quote_label(sk, p));
 	}
-	for (size_t i = 0; i < p->n_fields; i++) {
-		const struct skeleton_field *f = &p->fields[i];
+	list_each(const struct skeleton_field, f, p->fields, p->n_fields) {
 		if (!is_in_template(f))
 			continue;
 		code_z(out, ", ");

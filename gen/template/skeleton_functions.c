@@ -650,8 +650,7 @@ static bool add_places_of_line(struct finder *f, struct str file, unsigned line)
 	if (!word_take(file, ALPHABET_PATH, &word))
 		return diag_error(sk->diag, NULL, "bpftrace does not accept the path " STR_FMT,
 				  STR_ARG(file));
-	for (size_t i = 0; i < sk->files->list.n; i++) {
-		struct targetfile *tf = &sk->files->list.v[i];
+	vec_each(struct targetfile, tf, &sk->files->list) {
 		if (!is_meant(f, tf) || !targetfile_open(sk->files, tf))
 			continue;
 		is_file = true;

@@ -304,8 +304,7 @@ bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct s
 		      unsigned *best, const struct sdt_probe **ret)
 {
 	bool found = false;
-	for (size_t i = 0; i < list->n_probes; i++) {
-		const struct sdt_probe *p = &list->probes[i];
+	list_each(const struct sdt_probe, p, list->probes, list->n_probes) {
 		unsigned limit = *best, d = 0;
 		if (!str_eq(name, p->name) && !str_is_nearer(name, p->name, &limit))
 			continue;

@@ -470,8 +470,7 @@ static bool stops_bcc(unsigned machine, const struct sdtarg *arg)
 static void ask_parsers(unsigned machine, struct sdtarg *args, size_t n)
 {
 	bool is_over = false, is_arm64 = machine == EM_AARCH64;
-	for (size_t i = 0; i < n; i++) {
-		struct sdtarg *arg = &args[i];
+	list_each(struct sdtarg, arg, args, n) {
 		bool is_odd = arg->kind == SDTARG_UNKNOWN || arg->is_float || arg->symbol.n > 0 ||
 			      sdtarg_has_odd_size(arg) ||
 			      (is_arm64 ? !arm64_is_plain(arg) : x86_is_odd(arg));
