@@ -109,10 +109,11 @@ all: $(BUILD)/btgen targets
 config.mak: configure
 	@env $(foreach v,CC CXX CFLAGS LDFLAGS,$(if $(findstring command,$(origin $v)),-u $v)) ./configure $(CONFIGURE_ARGS)
 
+# As old as its beginning: what changes while it is compiled, as in a pull, is compiled again.
 $(BUILD)/%.o: %.c config.mak
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(GEN_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)touch $@.begun && $(CC) $(GEN_CFLAGS) -MMD -MP -c -o $@ $< && touch -r $@.begun $@ && rm $@.begun
 
 $(BUILD)/libbtgen.a: $(LIB_OBJ)
 	$(say) AR $@

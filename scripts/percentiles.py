@@ -100,11 +100,13 @@ class Report:
                 yield ""
 
 
+def visible(text):
+    return HIDDEN.sub(lambda m: "".join(f"\\x{byte:02x}" for byte in m[0].encode(errors="surrogateescape")), text)
+
+
 def show(line):
     """Prints it; on a terminal with \\xNN for what would drive that, as bpftrace.sh does."""
-    if sys.stdout.isatty():
-        line = HIDDEN.sub(lambda m: "".join(f"\\x{byte:02x}" for byte in m[0].encode(errors="surrogateescape")), line)
-    print(line)
+    print(visible(line) if sys.stdout.isatty() else line)
 
 
 def main(argv):
@@ -120,7 +122,7 @@ def main(argv):
         elif arg == "-w" and args and args[0].isdigit() and 0 < int(args[0]) <= 1000:
             width = int(args.pop(0))
         else:
-            print(f"percentiles.py: error: '{arg}' is not understood\nTry 'percentiles.py --help'.", file=sys.stderr)
+            print(f"percentiles.py: error: '{visible(arg)}' is not understood\nTry 'percentiles.py --help'.", file=sys.stderr)
             return 2
 
     # ^C is for bpftrace: what it prints then is what matters.

@@ -82,12 +82,13 @@ static struct str take_name(const struct bind *b, const struct token *t, const s
 }
 
 /** Is this token of a config block @word? "warn" on all versions, and the bare word from 0.24 on; older ones report it. */
+/** In any case: for bpftrace 0.23 to judge, which takes only lower case. */
 static bool is_setting(const struct token *t, const char *word)
 {
 	struct str text = t->text;
 	if (t->kind == TOK_STRING)
 		text = str_slice(text, 1, text.n - 2);
-	return str_eqz(text, word);
+	return text.n == strlen(word) && strncasecmp(text.p, word, text.n) == 0;
 }
 
 /** config = { missing_probes = "ignore" }: as in bpftrace, a script can do without any of them. */
@@ -96,8 +97,7 @@ static void collect_setting(struct bind *b)
 	for (const struct node *n = b->found.script.program->child; n; n = n->next)
 		for (const struct token *t = n->first; n->kind == NODE_CONFIG && t != n->last;
 		     t = t->next) {
-			if ((!tok_is(t, "missing_probes") &&
-			     !tok_is(t, "BPFTRACE_MISSING_PROBES")) ||
+			if (!vocabulary_is_setting(t->text, "missing_probes") ||
 			    !tok_is(t->next, "="))
 				continue;
 			const struct token *value = t->next->next;

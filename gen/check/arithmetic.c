@@ -120,12 +120,19 @@ static void check_cast_down(struct checker *k, struct node *n)
 	check_note_origin(k, value);
 }
 
+/** Also with casts before it. */
+static bool is_zero(struct checker *k, struct node *n)
+{
+	struct constant by;
+	for (n = node_ungrouped(n); n->kind == NODE_CAST && n->child->next;)
+		n = node_ungrouped(n->child->next);
+	return check_constant(k, n, &by) && by.bits == 0;
+}
+
 void check_arithmetic(struct checker *k, struct node *n)
 {
 	if (n->kind == NODE_BINARY || n->kind == NODE_ASSIGN) {
-		struct constant by;
-		if ((node_operator(n) & OP_QUOTIENT) && check_constant(k, n->child->next, &by) &&
-		    by.bits == 0)
+		if ((node_operator(n) & OP_QUOTIENT) && is_zero(k, n->child->next))
 			check_report_at(k, n->name, "division", DIAG_WARNING, "division by 0");
 		check_shift(k, n);
 		check_floating_operand(k, n);

@@ -74,10 +74,9 @@ static void apply_settings(struct arena *a, const struct script *s)
 		for (const struct token *t = n->first; n->kind == NODE_CONFIG && t != n->last;
 		     t = t->next)
 			for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
-				bool is_it =
-				    tok_is(t, settings[i].name) || tok_is(t, settings[i].variable);
 				uint64_t number;
-				if (!is_it || !tok_is(t->next, "="))
+				if (!vocabulary_is_setting(t->text, settings[i].name) ||
+				    !tok_is(t->next, "="))
 					continue;
 				struct str value = t->next->next->text;
 				if (str_has_prefix(value, STR("\"")))

@@ -228,28 +228,31 @@ const struct word *vocabulary_word(struct str s)
 	return &no_word;
 }
 
-unsigned vocabulary_setting(struct str s)
+bool vocabulary_is_setting(struct str s, const char *name)
 {
-	static const char prefix[] = "BPFTRACE_",
-			  *const since[][14] = {
-			      [20] = {"cache_user_symbols", "cpp_demangle", "log_size",
-				      "max_bpf_progs", "max_cat_bytes", "max_map_keys",
-				      "max_probes", "max_strlen", "perf_rb_pages", "stack_mode",
-				      "str_trunc_trailer"},
-			      [21] = {"lazy_symbolication", "missing_probes"},
-			      [22] = {"on_stack_limit", "print_maps_on_exit"},
-			      [23] = {"use_blazesym"},
-			      [24] = {"license", "show_debug_info", "unstable_addr",
-				      "unstable_import", "unstable_macro", "unstable_map_decl",
-				      "unstable_tseries"},
-			      [25] = {"unstable_typeinfo"},
-			      [26] = {"unstable_dw_ustack"},
-			  };
+	static const char prefix[] = "BPFTRACE_";
 	if (s.n >= strlen(prefix) && strncasecmp(s.p, prefix, strlen(prefix)) == 0)
 		s = str_from_offset(s, strlen(prefix));
+	return s.n == strlen(name) && strncasecmp(s.p, name, s.n) == 0;
+}
+
+unsigned vocabulary_setting(struct str s)
+{
+	static const char *const since[][14] = {
+	    [20] = {"cache_user_symbols", "cpp_demangle", "log_size", "max_bpf_progs",
+		    "max_cat_bytes", "max_map_keys", "max_probes", "max_strlen", "perf_rb_pages",
+		    "stack_mode", "str_trunc_trailer"},
+	    [21] = {"lazy_symbolication", "missing_probes"},
+	    [22] = {"on_stack_limit", "print_maps_on_exit"},
+	    [23] = {"use_blazesym"},
+	    [24] = {"license", "show_debug_info", "unstable_addr", "unstable_import",
+		    "unstable_macro", "unstable_map_decl", "unstable_tseries"},
+	    [25] = {"unstable_typeinfo"},
+	    [26] = {"unstable_dw_ustack"},
+	};
 	for (unsigned v = 0; v < sizeof(since) / sizeof(since[0]); v++)
 		for (const char *const *name = since[v]; *name; name++)
-			if (s.n == strlen(*name) && strncasecmp(s.p, *name, s.n) == 0)
+			if (vocabulary_is_setting(s, *name))
 				return v;
 	return 0;
 }

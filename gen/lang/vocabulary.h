@@ -164,6 +164,8 @@ const struct word *vocabulary_word(struct str word);
 
 /** The bpftrace that brought a setting of a config block, `max_strlen` or `BPFTRACE_MAX_STRLEN`; 0 for none. */
 unsigned vocabulary_setting(struct str name);
+/** Is @word that setting? As bpftrace has it, in any case and with BPFTRACE_ in front or without. */
+bool vocabulary_is_setting(struct str word, const char *name);
 
 /** The builtin or function nearest to @word, which is none; NULL for none that is near. */
 const char *vocabulary_nearest(struct str word);

@@ -115,4 +115,15 @@ is "$(readelf -SW tests/targets/nvmf_tgt tests/targets/*.so | grep -cE 'stapsdt|
 is "$(echo quit | tests/targets/nvmf_tgt | tail -n 1)" "$(echo quit | "$targets/nvmf_tgt" | tail -n 1)" "... and they run"
 like "$("$btgen" expand -x tests/targets/nvmf_tgt nvmf 2>&1)" 'no USDT probes at all' \
 	"... and a script that needs the probes says that there are none"
+# A header that changes while a file that needs it is compiled, as in a pull
+cat >"$tmp/slow" <<'END'
+#!/bin/sh
+gcc "$@" || exit 1
+case $* in *" -c "*) touch gen/base/str.h ;; esac
+END
+chmod +x "$tmp/slow"
+./configure >/dev/null 2>&1
+make CC="$tmp/slow" build/gen/base/str.o >"$tmp/out" 2>&1
+is "$(make build/gen/base/str.o 2>&1; make build/gen/base/str.o 2>&1)" "  CC      gen/base/str.c
+make: 'build/gen/base/str.o' is up to date." "what changes while it is compiled is compiled again"
 done_testing

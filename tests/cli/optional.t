@@ -32,5 +32,10 @@ while ! grep -q libmine /proc/$!/maps; do :; done
 # noted CLAUSE: how often it is asked whether the program was built with probes
 noted() { "$btgen" expand -p $! --for 0.17 -e $'#pragma optional\nusdt:__EXE__:gone { }\n'"$1" 2>&1 | grep -c 'no USDT probes at all'; }
 is "$(noted 'interval:s:1 { }')" 1 "a program without any is asked about"
+# Any case, as bpftrace 0.27 has it, and with its prefix.
+for setting in 'missing_probes = "warn"' 'missing_probes=WARN' 'Missing_Probes = "Ignore"' 'BPFTRACE_MISSING_PROBES = "IGNORE"'; do
+	out=$("$btgen" expand -p $! --for 0.27 -e "config = { $setting } uprobe:__EXE__:nosuch { print(1); } uprobe:__EXE__:main { print(2); }" 2>&1)
+	is "$? $(grep -c 'error:' <<<"$out")" "0 0" "$setting"
+done
 is "$(noted 'usdt:libmine:hit { }')" 0 "... not where those of a library are traced"
 done_testing

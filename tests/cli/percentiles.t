@@ -88,4 +88,9 @@ is "$("$top/tests/on_terminal.py" sh -c '"$0" <"$1"; "$2" "$3"' "$percentiles" "
 	'@n[\x1b[2J\xff\xe2\x80\xaeä]: 1
 from 0 to - lasted -: qpair 0x10 qid 1 thread t hostnqn \x1b[2J\xff\xe2\x80\xae\xc2\x9bä' "a terminal gets what is printable, of queue pairs, too"
 is "$("$percentiles" <"$tmp/named" | cmp - "$tmp/named") $("$top/scripts/qpair-lifetime" "$tmp/events" | grep -ac $'hostnqn \033\\[2J\377\342\200\256\302\233\303\244')" " 1" "... and a pipe the bytes"
+is "$("$percentiles" $'\e[31m' 2>&1; "$top/scripts/qpair-lifetime" $'a\e[31m' 2>&1; "$top/scripts/qpair-lifetime" --hz=$'\e[31m' b 2>&1 | grep error)" \
+	"percentiles.py: error: '\x1b[31m' is not understood
+Try 'percentiles.py --help'.
+qpair-lifetime: error: a\x1b[31m: No such file or directory
+qpair-lifetime: error: argument --hz: invalid float value: '\x1b[31m'" "no word of the command line colors a terminal"
 done_testing
