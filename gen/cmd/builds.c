@@ -226,9 +226,3 @@ void builds_set_headings(struct builds *b, const struct output_share *share)
 		build->share.heading = build_heading(b->arena, &build->options, &build->x, id);
 	}
 }
-
-void builds_close(struct builds *b)
-{
-	vec_each(struct build, build, &b->list)
-		expand_close(&build->x);
-}

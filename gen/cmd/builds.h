@@ -9,7 +9,6 @@
  *	builds_sort(&b, o);
  *	builds_skip_without_probes(&b, o);
  *	if (builds_expand(&b)) ...b.list.v[0].x...
- *	builds_close(&b);
  */
 #pragma once
 
@@ -50,7 +49,6 @@ void builds_skip_without_probes(struct builds *b, struct run_options *o);
 bool builds_expand(struct builds *b);
 /** Sets the headings that distinguish the builds in the output, which they write to @share. */
 void builds_set_headings(struct builds *b, const struct output_share *share);
-void builds_close(struct builds *b);
 
 /** The build-id of the program, in @a; empty where it has none. */
 struct str build_id_of(struct arena *a, struct expansion *x);

@@ -548,10 +548,10 @@ static void add_pattern(struct listing *l, const char *word)
 {
 	struct str text = skeleton_usdt_pattern(str_from(word));
 	struct str kind = str_slice(text, 0, str_find(text, ':'));
-	struct source_lines lines;
+	struct source_lines lines = {.text = text};
 	if (kind.n < text.n && provider_is_function(vocabulary_provider(kind)))
 		vec_push(l->arena, &l->functions, word);
-	else if (lines_print_parse(text, &lines))
+	else if (codeplace_parse_lines(text, &lines.file, &lines.first, &lines.last))
 		vec_push(l->arena, &l->lines, lines);
 	else
 		vec_push(l->arena, &l->patterns, (struct pattern){.text = text});

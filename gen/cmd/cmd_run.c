@@ -312,7 +312,8 @@ static int trace_builds(struct builds *b)
 			status = 1;
 		}
 	}
-	builds_close(b);
+	vec_each(struct build, build, &b->list)
+		expand_close(&build->x);
 	return status;
 }
 
@@ -521,7 +522,8 @@ static int run(struct arena *a, struct diag *d, struct run_options *o)
 	}
 	bpftrace_note_newer(d, bt.version);
 	if (o->run.duration)
-		debuginfod_limit(o->run.duration);
+		setenv("DEBUGINFOD_MAXTIME", arena_printf(a, "%lu", (o->run.duration + 999) / 1000),
+		       0);
 	return trace_all(a, d, o, &bt);
 }
 

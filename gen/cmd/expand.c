@@ -552,7 +552,9 @@ static bool make_program(struct arena *a, struct diag *d, const struct expand_re
 	if (!preprocess(a, d, req, x->proc, &pp, &main))
 		return false;
 	x->names_one = pp_is_used(&pp, STR("__PID__"));
-	if (!check_pids(a, d, req, x, template_is_for_host(&pp), x->names_one))
+	bool is_host = vec_any(const struct pp_pragma, p, &pp.pragmas,
+			       tok_is(p->tokens, "scope") && tok_is(p->tokens->next, "host"));
+	if (!check_pids(a, d, req, x, is_host, x->names_one))
 		return false;
 
 	x->bind.given = given_by(a, req, x, main);

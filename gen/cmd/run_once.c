@@ -392,7 +392,8 @@ int run_once(struct arena *a, struct diag *d, struct run_options *o, const struc
 	series->was_ready |= series->end.was_ready;
 	if (o->converts && series->end.was_ready)
 		status = convert_end(a, d, &convert, status, !series->end.was_cut);
-	semaphores_lower(&raised);
+	vec_each(const int, fd, &raised)
+		close(*fd);
 	filetext_free(texts);
 	writer_free(cfg.writer);
 	codename_close(names);

@@ -58,13 +58,6 @@ bool debuginfod_is_silent(void)
 	return servers.is_silent;
 }
 
-void debuginfod_limit(unsigned long ms)
-{
-	char seconds[32];
-	snprintf(seconds, sizeof(seconds), "%lu", (ms + 999) / 1000);
-	setenv("DEBUGINFOD_MAXTIME", seconds, 0);
-}
-
 unsigned long debuginfod_waited(void)
 {
 	unsigned long waited = servers.waited;

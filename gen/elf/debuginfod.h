@@ -14,7 +14,5 @@
 int debuginfod_find(struct diag *d, Dwfl_Module *module, struct str name);
 /** The last one that was asked did not answer. */
 bool debuginfod_is_silent(void);
-/** From now on no answer is waited for longer than @ms, unless DEBUGINFOD_MAXTIME is set. */
-void debuginfod_limit(unsigned long ms);
 /** How long was waited since this was asked before, in ms. */
 unsigned long debuginfod_waited(void);

@@ -2,12 +2,6 @@
 
 #include "probe/codeplace.h"
 
-bool lines_print_parse(struct str text, struct source_lines *ret)
-{
-	ret->text = text;
-	return codeplace_parse_lines(text, &ret->file, &ret->first, &ret->last);
-}
-
 /** `uprobe:FILE:14  only() in work()`; @verbose: `uprobe:FILE:14  0x11a4  only() in work()`. */
 static struct str row(struct arena *a, struct binary *bin, const struct source_lines *lines,
 		      const struct codeplace_line *at, bool verbose)

@@ -66,8 +66,6 @@ struct source_lines {
 	unsigned first, last;
 };
 
-/** `FILE:100` or `FILE:100-140`; false: it is neither. */
-bool lines_print_parse(struct str text, struct source_lines *ret);
 /**
  * Prints those of @lines that have code in @bin, with their functions, @verbose: and addresses. Errors but
  * that @bin does not have the source file; then false.

@@ -18,11 +18,6 @@
 #define KILLED_MS 100	      // one that waits for a disk ends later, and is nobody's then
 #define FUSE_MAGIC 0x65735546 // FUSE_SUPER_MAGIC of the kernel
 
-void resident_init(struct resident *r, struct arena *a)
-{
-	*r = (struct resident){.arena = a, .report = -1};
-}
-
 void resident_add_file(struct resident *r, dev_t dev, ino_t ino, struct str name)
 {
 	if (!vec_any(const struct resident_file, f, &r->files, f->dev == dev && f->ino == ino))
@@ -204,11 +199,6 @@ void resident_step(struct resident *r)
 		reap(r);
 	if (!r->child && r->pids.n && clock_ms() - r->begun >= AGAIN_MS)
 		resident_begin(r);
-}
-
-bool resident_is_busy(const struct resident *r)
-{
-	return r->child || r->pids.n;
 }
 
 void resident_end(struct resident *r)

@@ -10,8 +10,7 @@
  * A read can wait for a disk, so a child process does it, and is killed after a second. Nothing is
  * reported when a page cannot be read: it stays as it was.
  *
- *	struct resident r;
- *	resident_init(&r, &arena);
+ *	struct resident r = {.arena = &arena, .report = -1};
  *	resident_add_file(&r, dev, ino, STR("app"));
  *	resident_add_process(&r, pid);
  *	resident_begin(&r);		// while something else is done
@@ -51,7 +50,6 @@ struct resident {
 	struct resident_sum sum;
 };
 
-void resident_init(struct resident *r, struct arena *a);
 void resident_add_file(struct resident *r, dev_t dev, ino_t ino, struct str name);
 /** Each process once; after the files. */
 void resident_add_process(struct resident *r, int pid);
@@ -61,6 +59,4 @@ void resident_begin(struct resident *r);
 void resident_wait(struct resident *r);
 /** Ends what is done, or too slow, and starts to read what was added since, at most ten times a second. */
 void resident_step(struct resident *r);
-/** Is there something for resident_step() to do? */
-bool resident_is_busy(const struct resident *r);
 void resident_end(struct resident *r);

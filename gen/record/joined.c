@@ -15,11 +15,6 @@ struct joined_line {
 	struct strbuf text;
 };
 
-void joined_init(struct joined *j, const struct shapes *shapes, joined_put *put, void *ctx)
-{
-	*j = (struct joined){.shapes = shapes, .put = put, .ctx = ctx};
-}
-
 static void free_line(struct joined_line *l)
 {
 	strbuf_fini(&l->text);

@@ -5,8 +5,7 @@
  * between them there, which have lines of their own. The line has the time and probe of its first piece, and the fields of all. No more are
  * kept than some hundred lines of 64 KiB: then the oldest, or the longest, ends as if it had a newline.
  *
- *	struct joined j;
- *	joined_init(&j, &shapes, put, ctx);
+ *	struct joined j = {.shapes = &shapes, .put = put, .ctx = ctx};
  *	joined_add(&j, record, text);	// calls put() with each line that thereby is whole
  *	joined_end(&j);
  */
@@ -32,7 +31,6 @@ struct joined {
 	size_t n;
 };
 
-void joined_init(struct joined *j, const struct shapes *shapes, joined_put *put, void *ctx);
 /** What is not whole is dropped. */
 void joined_fini(struct joined *j);
 /**

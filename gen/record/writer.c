@@ -665,7 +665,7 @@ struct writer *writer_new(const struct writer_config *config, struct shapes *sha
 	w->mapline = mapline_new(config->maps, config->n_maps);
 	for (size_t i = 0; i < shapes->list.n; i++)
 		shape_make_keys(shapes->arena, &shapes->list.v[i]);
-	joined_init(&w->joined, shapes, put_whole, w);
+	w->joined = (struct joined){.shapes = shapes, .put = put_whole, .ctx = w};
 	decode_init(&w->decoder, shapes, &handler, w);
 	return w;
 }

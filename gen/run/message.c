@@ -3,12 +3,6 @@
 #include "lang/vocabulary.h"
 #include "kernel/tracefs.h"
 
-void messages_init(struct messages *m, struct diag *d, const struct linemap *map,
-		   const char *program_name)
-{
-	*m = (struct messages){.diag = d, .map = map, .program_name = program_name};
-}
-
 void messages_fini(struct messages *m)
 {
 	strbuf_fini(&m->c_errors);
@@ -287,9 +281,11 @@ static struct diag_place find_place(struct messages *m, const struct message *ms
 	unsigned len = msg->end > msg->col ? msg->end - msg->col : 0;
 	const struct point *p =
 	    msg->col ? NULL : find_point(m, msg->line, msg->last_line, msg->text);
-	const struct linemap_entry *e = p	   ? p->first
-					: msg->col ? find_column(m->map, msg->line, msg->col)
-						   : linemap_find_line(m->map, msg->line);
+	const struct linemap_entry *e = p ? p->first
+					: msg->col
+					    ? find_column(m->map, msg->line, msg->col)
+					    : vec_find(const struct linemap_entry, one,
+						       &m->map->entries, one->line >= msg->line);
 	// What a statement was made of keeps its place; bpftrace reports a cast around it there, too.
 	*is_ours = e && e->is_ours &&
 		   (e->is_words || str_contains(msg->text, STR(" being cast to type: ")));

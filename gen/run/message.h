@@ -54,9 +54,6 @@ struct messages {
 	struct strbuf c_errors; /**< clang's about the definitions, not yet reported: lines */
 };
 
-/** Messages go to @d; the caller sets what else is known of the program. */
-void messages_init(struct messages *m, struct diag *d, const struct linemap *map,
-		   const char *program_name);
 void messages_fini(struct messages *m);
 /** Takes a line of bpftrace's stderr, without its newline, that is a message. */
 void messages_add(struct messages *m, struct str line);

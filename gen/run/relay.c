@@ -7,8 +7,7 @@ enum { LONGEST_MESSAGE = 65536 }; // longer lines are data, or reported in piece
 void relay_init(struct relay *r, struct diag *d, const struct linemap *map,
 		const char *program_name)
 {
-	*r = (struct relay){0};
-	messages_init(&r->messages, d, map, program_name);
+	*r = (struct relay){.messages = {.diag = d, .map = map, .program_name = program_name}};
 }
 
 void relay_fini(struct relay *r)

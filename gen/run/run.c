@@ -143,7 +143,7 @@ static int wait_time(const struct runner *r)
 		return HELD_LOOK_MS;
 	if (r->stop.is_begun)
 		return STOP_LOOK_MS;
-	if (r->cfg->resident && resident_is_busy(r->cfg->resident))
+	if (r->cfg->resident && (r->cfg->resident->child || r->cfg->resident->pids.n))
 		return HELD_LOOK_MS;
 	return looks_for_forks(r) ? (int)r->forks_after : r->has_cost ? COST_LOOK_MS : -1;
 }

@@ -20,9 +20,8 @@ struct resident *literals_find(struct arena *a, const struct bind *b, struct str
 	if (!files || !reads_memory)
 		return NULL;
 	struct resident *r = arena_new(a, struct resident);
-	resident_init(r, a);
-	r->one = b->given->proc;
-	r->has_all = !r->one;
+	*r = (struct resident){
+	    .arena = a, .report = -1, .one = b->given->proc, .has_all = !b->given->proc};
 	add_file(r, &files->list.v[0]);
 	for (size_t i = 0; i < b->found.script.clauses.n; i++) {
 		const struct attach_clause *c = b->found.clauses[i];

@@ -108,9 +108,3 @@ void semaphores_raise(struct diag *d, const struct bind *b, pid_t pid, raised_li
 			if (map_add_ptr(b->arena, &seen, m->probe))
 				raise_of_probe(d, b, m, pid, ret);
 }
-
-void semaphores_lower(const raised_list *list)
-{
-	vec_each(const int, fd, list)
-		close(*fd);
-}

@@ -7,7 +7,7 @@
  *	raised_list raised = {0};
  *	semaphores_raise(diag, bind, pid, &raised);	// 10 to 20 ms each
  *	...
- *	semaphores_lower(&raised);
+ *	... close() of each lowers it
  */
 #pragma once
 
@@ -25,4 +25,3 @@ size_t semaphores_find_unraised(struct arena *a, const struct bind *b, const str
  * cannot be raised is warned of and counts as skipped: given->files->skipped.
  */
 void semaphores_raise(struct diag *d, const struct bind *b, pid_t pid, raised_list *ret);
-void semaphores_lower(const raised_list *list);

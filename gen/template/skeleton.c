@@ -628,12 +628,3 @@ void skeleton_write_record(const struct skeleton *sk, const struct skeleton_prob
 	code_z(out, "); }\n");
 	strbuf_fini(&format);
 }
-
-void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out)
-{
-	code_z(out, "#pragma gate\n");
-	vec_each(const struct skeleton_probe, p, &sk->probes) {
-		skeleton_write_head(p, sk->filter, out);
-		skeleton_write_record(sk, p, SHAPE_LIST, 0, "", ret, out);
-	}
-}

@@ -144,11 +144,6 @@ void condition_write(struct condition *c, const struct skeleton_probe *p, const 
 		     const char *close, struct code *out);
 /** A template with a clause for each probe. */
 void skeleton_write_template(const struct skeleton *sk, struct code *out);
-/**
- * Adds a shape for each probe, in the order of `probes`, and writes a template that prints records of
- * these shapes (record/shape.h). Fields that cannot be read are VALUE_HIDDEN.
- */
-void skeleton_write_records(const struct skeleton *sk, struct shapes *ret, struct code *out);
 
 /**
  * follow.c: pointees of printed pointers, -t PATTERN --deep @levels. A pointer argument becomes its pointee

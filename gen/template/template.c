@@ -25,12 +25,6 @@ static bool read_scope(struct bind *b, const struct token *t)
 	return true;
 }
 
-bool template_is_for_host(const struct pp *pp)
-{
-	return vec_any(const struct pp_pragma, p, &pp->pragmas,
-		       tok_is(p->tokens, "scope") && tok_is(p->tokens->next, "host"));
-}
-
 /** `require bpftrace >= 0.23` */
 static bool check_required(const struct bind *b, const struct token *t)
 {

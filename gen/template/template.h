@@ -14,8 +14,6 @@
 
 #include "bind/bind.h"
 
-/** Does the script say `#pragma scope host`? */
-bool template_is_for_host(const struct pp *pp);
 /** False after errors; then the tokens are in no useful state. */
 bool template_bind(struct bind *b, struct pp *pp);
 

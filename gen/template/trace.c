@@ -1,6 +1,7 @@
 #include "template/trace.h"
 
 #include "dialect/dialect.h"
+#include "template/skeleton_priv.h"
 
 bool trace_is_wanted(const struct trace_request *req)
 {
@@ -33,10 +34,15 @@ static bool write_patterns(struct skeleton *sk, const struct trace_request *req,
 		return tally_write_counts(sk, str_from(req->counts), shapes, out);
 	if (shapes || req->deep)
 		follow_pointers(sk, req->deep);
-	if (shapes)
-		skeleton_write_records(sk, shapes, out);
-	else
+	if (!shapes) {
 		skeleton_write_template(sk, out);
+		return true;
+	}
+	code_z(out, "#pragma gate\n");
+	vec_each(const struct skeleton_probe, p, &sk->probes) {
+		skeleton_write_head(p, sk->filter, out);
+		skeleton_write_record(sk, p, SHAPE_LIST, 0, "", shapes, out);
+	}
 	return true;
 }
 

@@ -182,8 +182,3 @@ const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line,
 	}
 	return lo ? &m->entries.v[lo - 1] : NULL;
 }
-
-const struct linemap_entry *linemap_find_line(const struct linemap *m, unsigned line)
-{
-	return vec_find(const struct linemap_entry, e, &m->entries, e->line >= line);
-}

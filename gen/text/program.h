@@ -54,5 +54,3 @@ void program_end(struct program_sink *w, const struct token *end);
 
 /** The entry at program position @line:@col, or the last before it; NULL: there is none. */
 const struct linemap_entry *linemap_find(const struct linemap *m, unsigned line, unsigned col);
-/** The first one on @line or below it, for a place without a column. */
-const struct linemap_entry *linemap_find_line(const struct linemap *m, unsigned line);
