@@ -36,6 +36,11 @@ struct unit {
 	uint8_t off_size;
 };
 
+/** An offset in .debug_info. */
+struct hit {
+	uint64_t at;
+};
+
 struct dwindex {
 	struct dwsrc *src;
 	struct str info, abbrev, str, line_str, str_offsets; /**< as libdw has them, decompressed */
@@ -47,6 +52,7 @@ struct dwindex {
 	uint64_t n_walked;  /**< bytes of units that were walked whole */
 	VEC(struct unit) units; /**< in order */
 	VEC(uint32_t) offsets;	/**< of the name that is asked for, in sections of strings */
+	VEC(struct hit) hits;	/**< where a unit has the name, as far as it was asked */
 };
 
 // --- Sections, and the units of .debug_info
@@ -200,7 +206,8 @@ struct search {
 	uint64_t *set;	/**< a bit for each offset; or NULL */
 	uint32_t n_set; /**< of them; that of this number is 0 */
 	bool big;
-	bool is_any; /**< nothing is known: every unit may have the name */
+	bool is_any;  /**< nothing is known: every unit may have the name */
+	bool is_word; /**< the name may go on, but not with a letter: put<int> */
 };
 
 static void add_word(struct search *s, const void *bytes, size_t n)
@@ -239,11 +246,11 @@ static size_t next_of_set(const struct search *s, const char *p, size_t n, size_
 	return n;
 }
 
-/** Is there a place in @pass? The last pass is the set's. */
-static bool has_place(const struct search *s, unsigned pass, struct str in)
+/** The next place of @pass, or in.n. The last pass is the set's. */
+static size_t next_place(const struct search *s, unsigned pass, struct str in, size_t from)
 {
-	return (pass < s->n ? next_word(&s->words[pass], in.p, in.n, 0)
-			    : next_of_set(s, in.p, in.n, 0)) < in.n;
+	return pass < s->n ? next_word(&s->words[pass], in.p, in.n, from)
+			   : next_of_set(s, in.p, in.n, from);
 }
 
 static unsigned n_passes(const struct search *s)
@@ -251,31 +258,32 @@ static unsigned n_passes(const struct search *s)
 	return s->n + (s->set != NULL);
 }
 
-/** Adds the offsets of the name, which has its NUL, in a section of strings. */
-static void add_offsets(struct dwindex *ix, struct str section, struct str name)
+/** Adds the offsets of the name, which has its NUL unless @is_word, in a section of strings. */
+static void add_offsets(struct dwindex *ix, struct str section, struct str name, bool is_word)
 {
 	struct str rest = section;
 	const char *p;
 	while (rest.n && (p = memmem(rest.p, rest.n, name.p, name.n))) {
 		uint32_t off = (uint32_t)(p - section.p);
-		vec_push(ix->src->arena, &ix->offsets, off);
 		rest = str_from_offset(section, (size_t)off + 1);
+		if (!is_word || !dwsrc_word(str_slice(section, off + name.n, 1)).n)
+			vec_push(ix->src->arena, &ix->offsets, off);
 	}
 }
 
 /** The first word is the name itself, the others are its offsets. */
-static void search_begin(struct dwindex *ix, struct str name, struct search *s)
+static void search_begin(struct dwindex *ix, struct str name, bool is_word, struct search *s)
 {
-	struct str z = {str_dup(ix->src->arena, name), name.n + 1};
+	struct str z = {str_dup(ix->src->arena, name), name.n + !is_word};
 	*s = (struct search){.big = ix->big};
 	s->is_any = ix->str.n + ix->line_str.n + ix->str_offsets.n > MAX_SEARCHED;
 	if (s->is_any)
 		return;
 	ix->offsets.n = 0;
-	add_offsets(ix, ix->str, z);
-	add_offsets(ix, ix->line_str, z);
+	add_offsets(ix, ix->str, z, is_word);
+	add_offsets(ix, ix->line_str, z, is_word);
 	add_word(s, z.p, z.n);
-	if (ix->offsets.n < MAX_WORDS) {
+	if (ix->offsets.n < (is_word ? 2 : MAX_WORDS)) {
 		for (size_t i = 0; i < ix->offsets.n; i++) {
 			uint32_t v = ix->offsets.v[i], word = ix->big ? htobe32(v) : htole32(v);
 			add_word(s, &word, 4);
@@ -290,23 +298,39 @@ static void search_begin(struct dwindex *ix, struct str name, struct search *s)
 		s->set[ix->offsets.v[i] / 64] |= (uint64_t)1 << ix->offsets.v[i] % 64;
 }
 
-/** The bytes of the unit have the name or an offset of it, or cannot be read. */
-static bool bytes_have_name(struct dwindex *ix, const struct search *s, const struct unit *u)
+/** Adds the places of @pass in @in, which is at @off, to ix->hits; the first one, or all. */
+static void add_hits(struct dwindex *ix, const struct search *s, unsigned pass, struct str in,
+		     uint64_t off, bool all)
+{
+	for (size_t at = 0; (at = next_place(s, pass, in, at)) < in.n; at++) {
+		vec_push(ix->src->arena, &ix->hits, (struct hit){off + at});
+		if (!all)
+			return;
+	}
+}
+
+/**
+ * Where the bytes from @off to @end have the name or an offset of it, into ix->hits: one place, or all. False when
+ * there is none.
+ */
+static bool find_hits(struct dwindex *ix, const struct search *s, uint64_t off, uint64_t end,
+		      bool all)
 {
 	enum { PIECE = 1 << 16, OVERLAP = sizeof(s->words->bytes) - 1 };
 	char buf[PIECE];
 	size_t n;
-	for (uint64_t off = u->off;; off += n - OVERLAP) {
-		n = u->end - off < PIECE ? (size_t)(u->end - off) : PIECE;
+	ix->hits.n = 0;
+	for (;; off += n - OVERLAP) {
+		n = end - off < PIECE ? (size_t)(end - off) : PIECE;
 		// Touching all of a mapping takes as much memory, and more time than reading it.
 		const char *p = ix->fd < 0 ? ix->info.p + off : buf;
 		if (p == buf && !file_read_at(ix->fd, buf, n, ix->info_off + off))
-			return true; // it has shrunk
-		for (unsigned pass = 0; pass < n_passes(s); pass++)
-			if (has_place(s, pass, (struct str){p, n}))
-				return true;
-		if (off + n == u->end)
-			return false;
+			vec_push(ix->src->arena, &ix->hits, (struct hit){off}); // it has shrunk
+		else
+			for (unsigned pass = 0; pass < n_passes(s); pass++)
+				add_hits(ix, s, pass, (struct str){p, n}, off, all);
+		if (off + n == end || (ix->hits.n && !all))
+			return ix->hits.n > 0;
 	}
 }
 
@@ -327,7 +351,7 @@ static bool table_has_name(struct dwindex *ix, const struct search *s, const str
 	uint64_t left = u->off_size == 8 ? reader_u64(&r) : reader_u32(&r);
 	struct str table = str_slice(ix->str_offsets, reader_offset(&r), left);
 	for (unsigned pass = 1; pass < n_passes(s); pass++)
-		if (has_place(s, pass, table))
+		if (next_place(s, pass, table, 0) < table.n)
 			return true;
 	return r.err || left > ix->str_offsets.n;
 }
@@ -378,12 +402,12 @@ bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dw
 	// By now an index of all names would have been cheaper.
 	if (!ix->is_plain || (ix->n_walked > 2 * ix->info.n && !dwfilter_is_large(src)))
 		return false;
-	search_begin(ix, name, &s);
+	search_begin(ix, name, false, &s);
 	for (size_t i = 0; i < ix->units.n && ix->units.v[i].off < most && goes_on; i++) {
 		progress_step("reading debug information");
 		struct unit *u = &ix->units.v[i];
-		if (!s.is_any && !table_has_name(ix, &s, u) && !bytes_have_name(ix, &s, u) &&
-		    !unit_has_far_names(ix, u))
+		if (!s.is_any && !table_has_name(ix, &s, u) &&
+		    !find_hits(ix, &s, u->off, u->end, false) && !unit_has_far_names(ix, u))
 			continue;
 		*in_body = true; // who knows
 		ix->n_walked += u->end - u->off;
@@ -392,6 +416,67 @@ bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dw
 	free(s.set);
 	// The name of a template may be spaced otherwise.
 	return f.n_passed || !memchr(name.p, '<', name.n);
+}
+
+// --- Functions
+
+struct named {
+	struct dwindex *ix;
+	struct str word;
+	dwfilter_fits_fn *fits;
+	void *ctx;
+};
+
+static int compare_hits(const void *a, const void *b)
+{
+	const struct hit *x = a, *y = b;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/** Is some function below @parent, which ends at @end, one that fits? Only DIEs with a hit are looked into. */
+static bool has_function(const struct named *f, Dwarf_Die *parent, uint64_t end, unsigned depth)
+{
+	struct dwsrc *src = f->ix->src;
+	struct dwwalk w = {0};
+	Dwarf_Die die = {0}, next;
+	bool more = depth < DWSRC_MAX_DEPTH && dwsrc_next_child(src, &w, parent, &die),
+	     found = false;
+	for (; more && !found; die = next) {
+		next = die;
+		more = dwsrc_next_child(src, &w, parent, &next);
+		uint64_t to = more ? dwarf_dieoffset(&next) : end;
+		size_t i = vec_first_from(&f->ix->hits, at, dwarf_dieoffset(&die));
+		if (i == f->ix->hits.n || f->ix->hits.v[i].at >= to)
+			continue;
+		found = (dwarf_tag(&die) == DW_TAG_subprogram && f->fits(f->ctx, src, &die)) ||
+			has_function(f, &die, to, depth + 1);
+	}
+	return found;
+}
+
+bool dwfilter_functions(struct dwsrc *src, struct str word, dwfilter_fits_fn *fits, void *ctx,
+			dwfilter_unit_fn *fn)
+{
+	struct dwindex *ix = open_index(src);
+	struct named f = {ix, word, fits, ctx};
+	struct search s;
+	// Shorter words are everywhere.
+	if (!ix->is_plain || ix->has_far_names || word.n < 3)
+		return false;
+	search_begin(ix, word, true, &s);
+	for (size_t i = 0; i < ix->units.n && !src->is_spent; i++) {
+		progress_step("reading debug information");
+		struct unit *u = &ix->units.v[i];
+		bool has = s.is_any || table_has_name(ix, &s, u);
+		if (!has && find_hits(ix, &s, u->off, u->end, true)) {
+			qsort(ix->hits.v, ix->hits.n, sizeof(*ix->hits.v), compare_hits);
+			has = has_function(&f, &u->die, u->end, 0);
+		}
+		if (has)
+			fn(src, &u->die);
+	}
+	free(s.set);
+	return true;
 }
 
 /**
@@ -427,11 +512,14 @@ struct str dwfilter_strings(struct dwsrc *src)
 
 bool dwfilter_may_have(struct dwsrc *src, struct str text)
 {
-	const struct dwindex *ix = open_index(src);
-	const struct str *in[] = {&ix->str, &ix->line_str, &ix->info};
+	struct dwindex *ix = open_index(src);
+	const struct str *in[] = {&ix->str, &ix->line_str};
 	bool is_large = ix->str.n + ix->line_str.n + ix->info.n > MAX_SEARCHED;
 	bool has = !ix->is_plain || !text.n || is_large;
-	for (size_t i = 0; i < 3 && !has; i++)
+	struct search s = {.big = ix->big};
+	for (size_t i = 0; i < 2 && !has; i++)
 		has = in[i]->n && memmem(in[i]->p, in[i]->n, text.p, text.n);
-	return has;
+	if (!has)
+		add_word(&s, text.p, text.n);
+	return has || find_hits(ix, &s, 0, ix->info.n, false);
 }

@@ -17,6 +17,15 @@ bool dwfilter_is_large(struct dwsrc *src);
  */
 bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dwname_fn *fn,
 		   void *ctx);
+/** @function is one that is looked for. */
+typedef bool dwfilter_fits_fn(void *ctx, struct dwsrc *src, Dwarf_Die *function);
+typedef void dwfilter_unit_fn(struct dwsrc *src, Dwarf_Die *unit);
+/**
+ * Calls @fn for the units that may describe a function that @fits, in whose name or symbol @word comes first: `put` of
+ * put<int>. False, before any call, when all units have to be walked.
+ */
+bool dwfilter_functions(struct dwsrc *src, struct str word, dwfilter_fits_fn *fits, void *ctx,
+			dwfilter_unit_fn *fn);
 /** .debug_str, decompressed; empty when the debug information is not plain. */
 struct str dwfilter_strings(struct dwsrc *src);
 /**

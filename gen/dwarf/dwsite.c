@@ -478,7 +478,9 @@ struct dwcopies {
 	struct map origins; // place of a function's DIE -> struct dwinlined
 	struct map known;   // name, file and line of a function -> the same
 	VEC(const struct dwinlined *) list;
-	bool has_all; // units
+	bool has_all;	  // units
+	struct map words; // whose functions have been collected
+	unsigned n_words;
 };
 
 // dwarf_decl_file() aborts where a .dwo file has no line table.
@@ -636,6 +638,27 @@ bool dwsite_has_body(struct dwsrc *src, uint64_t pc)
 	return false;
 }
 
+/** Copies of functions that @fits, in whose name or symbol @word comes first. */
+static void collect_named(struct dwsrc *src, struct str word, dwfilter_fits_fn *fits, void *ctx)
+{
+	enum { MANY = 4 }; // to search for so many costs as much as to collect all
+	struct dwcopies *c = src->copies;
+	uint64_t n_before = src->n_visits;
+	if (c->has_all || map_get(&c->words, word))
+		return;
+	if ((c->n_words++ >= MANY && !dwfilter_is_large(src)) ||
+	    !dwfilter_functions(src, word, fits, ctx, collect_unit))
+		collect_all(src);
+	else
+		dwsite_spend(src, n_before);
+}
+
+static bool has_word(void *ctx, struct dwsrc *src, Dwarf_Die *function)
+{
+	(void)src;
+	return str_eq(*(struct str *)ctx, dwsrc_word(str_from(dwsrc_name(function))));
+}
+
 static bool begin_copies(struct dwsrc *src)
 {
 	if (!src->copies)
@@ -648,19 +671,25 @@ const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc)
 	struct dwsite site;
 	if (!begin_copies(src) || !dwsite_at(src, pc, &site) || !site.dies.n)
 		return NULL;
-	if (dwfilter_is_large(src))
+	Dwarf_Die origin = dwsrc_origin(site.dies.v[site.dies.n - 1]);
+	struct str word = dwsrc_word(str_from(dwarf_diename(&origin)));
+	if (dwfilter_is_large(src)) {
 		collect_unit(src, &site.unit);
-	else
-		collect_all(src);
-	const struct dwinlined *ret = inlined_of(src, site.dies.v[site.dies.n - 1]);
+	} else {
+		collect_named(src, word, has_word, &word);
+		map_add(src->arena, &src->copies->words, word);
+	}
+	const struct dwinlined *ret = inlined_of(src, origin);
 	return ret->n ? ret : NULL;
 }
 
-const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, size_t *i)
+const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, struct str word,
+					    dwfilter_fits_fn *fits, void *ctx, size_t *i)
 {
 	if (!begin_copies(src))
 		return NULL;
-	collect_all(src);
+	if (!*i)
+		collect_named(src, word, fits, ctx);
 	return dwsite_inlined_known(src, i);
 }
 
@@ -677,7 +706,11 @@ const struct dwinlined *dwsite_inlined_known(const struct dwsrc *src, size_t *i)
 const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern)
 {
 	const struct dwinlined *d;
-	for (size_t i = 0; (d = dwsite_inlined_next(src, &i));)
+	struct str word = dwsrc_word(pattern);
+	if (!begin_copies(src) || !dwfilter_may_have(src, word))
+		return NULL;
+	collect_all(src);
+	for (size_t i = 0; (d = dwsite_inlined_known(src, &i));)
 		if (str_glob(pattern, d->name) || str_glob(pattern, d->symbol) ||
 		    str_glob(pattern, d->written))
 			return d;

@@ -92,9 +92,15 @@ struct dwinlined {
  * only those of its own unit are counted: the others would take seconds.
  */
 const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc);
-/** All of them, one by one: *@i is 0 at first; NULL: there are no more. */
-const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, size_t *i);
-/** Those that were looked at for dwsite_inlined_at() already: in debug information that is not large, all. */
+/**
+ * Copies of functions that @fits, in whose name or symbol @word comes first, and of some others, one by one: *@i is 0 at
+ * first; NULL: there are no more.
+ */
+const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, struct str word,
+					    bool (*fits)(void *ctx, struct dwsrc *src,
+							 Dwarf_Die *function),
+					    void *ctx, size_t *i);
+/** Those that were looked at already. */
 const struct dwinlined *dwsite_inlined_known(const struct dwsrc *src, size_t *i);
 /** Has the destructor at link-time address @pc a copy of the one in it that it is there to call? */
 bool dwsite_has_body(struct dwsrc *src, uint64_t pc);

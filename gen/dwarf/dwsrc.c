@@ -1,5 +1,6 @@
 #include "dwarf/dwsrc.h"
 
+#include <ctype.h>
 #include <dwarf.h>
 
 #include "base/progress.h"
@@ -105,6 +106,14 @@ bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret)
 	if (!dwarf_formref_die(&at, ret))
 		*ret = (Dwarf_Die){0};
 	return true;
+}
+
+struct str dwsrc_word(struct str name)
+{
+	size_t n = 0;
+	while (n < name.n && (isalnum((unsigned char)name.p[n]) || name.p[n] == '_'))
+		n++;
+	return str_slice(name, 0, n);
 }
 
 const char *dwsrc_name(Dwarf_Die *die)

@@ -92,6 +92,8 @@ bool dwsrc_next_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dw
  * stand-in of a type that lives in a type unit, that of the type.
  */
 const char *dwsrc_name(Dwarf_Die *die);
+/** The identifier that @name begins with. */
+struct str dwsrc_word(struct str name);
 /** What symbol tables call it; empty where it has no name but that of the source. */
 const char *dwsrc_symbol(Dwarf_Die *die);
 /** Goes from @die to what its attribute @name refers to; false, and it stays, where that is nothing. */

@@ -140,14 +140,20 @@ static bool is_meant(struct finder *f, const struct dwinlined *d)
 	return demangle_fits(f->a, f->name, d->written);
 }
 
+static bool is_meant_die(void *ctx, struct dwsrc *src, Dwarf_Die *function)
+{
+	struct finder *f = ctx;
+	struct dwinlined d = {.name = str_from(dwsrc_name(function)),
+			      .symbol = str_from(dwsrc_symbol(function)),
+			      .written = dwname_whole(src, *function)};
+	d.symbol = d.symbol.n ? d.symbol : d.name;
+	return is_meant(f, &d);
+}
+
 /** A word that the debug information of a function called @name has: of "acme::put<int>(char *)" it is put or int. */
 static struct str word_of(struct str name)
 {
-	struct str word = str_last(str_slice(name, 0, str_find(name, '(')), ':');
-	size_t n = 0;
-	while (n < word.n && (isalnum((unsigned char)word.p[n]) || word.p[n] == '_'))
-		n++;
-	return str_slice(word, 0, n);
+	return dwsrc_word(str_last(str_slice(name, 0, str_find(name, '(')), ':'));
 }
 
 /** A function with a copy of the one that is looked for, and its thunk. */
@@ -198,6 +204,14 @@ static void find_hidden(struct finder *f)
 	}
 }
 
+/** Of what is large only those that are known: the others would take seconds. */
+static const struct dwinlined *inlined_next(struct finder *f, struct str word, size_t *i)
+{
+	return !dwsrc_open(f->src) || dwfilter_is_large(f->src)
+		   ? dwsite_inlined_known(f->src, i)
+		   : dwsite_inlined_next(f->src, word, is_meant_die, f, i);
+}
+
 bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 			struct codeplaces *ret)
 {
@@ -213,7 +227,7 @@ bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 			add_copies(&f, d);
 	// Overloads, instances and static functions of that name that are nowhere but in their callers.
 	struct str word = word_of(name);
-	for (size_t i = 0; n_functions && (d = dwsite_inlined_known(bin->src, &i));)
+	for (size_t i = 0; n_functions && (d = inlined_next(&f, word, &i));)
 		if (f.exact.n ? str_eq(d->symbol, name)
 			      : str_has_prefix(d->name, word) && is_meant(&f, d))
 			add_copies(&f, d);
@@ -227,10 +241,10 @@ bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name, str
 	const struct dwinlined *d;
 	*ret = (struct codeplaces){0};
 	// An index of all of its code takes ten times as long.
-	if (!dwfilter_open_for(bin->src, word_of(name)) ||
-	    !dwfilter_may_have(bin->src, word_of(name)))
+	struct str word = word_of(name);
+	if (!dwfilter_open_for(bin->src, word) || !dwfilter_may_have(bin->src, word))
 		return false;
-	for (size_t i = 0; (d = dwsite_inlined_next(bin->src, &i));)
+	for (size_t i = 0; (d = dwsite_inlined_next(bin->src, word, is_meant_die, &f, &i));)
 		if (is_meant(&f, d))
 			add_copies(&f, d);
 	find_hidden(&f);

@@ -10,6 +10,7 @@
 
 #include "dwarf/dwfind.h"
 #include "dwarf/dwfilter.h"
+#include "dwarf/dwsite.h"
 
 struct hit {
 	uint64_t off, owner;
@@ -188,6 +189,54 @@ out:
 	arena_fini(&arena);
 }
 
+static bool is_same_name(void *ctx, struct dwsrc *src, Dwarf_Die *function)
+{
+	(void)src;
+	return str_eqz(*(struct str *)ctx, dwsrc_name(function));
+}
+
+/** As many copies of @d when it alone is asked for, in units that may have it. */
+static bool ask_copies(struct img *img, const struct dwinlined *d)
+{
+	struct dwsrc *src = dwsrc_new(img);
+	const struct dwinlined *got;
+	struct str name = d->name;
+	for (size_t i = 0;
+	     (got = dwsite_inlined_next(src, dwsrc_word(name), is_same_name, &name, &i));)
+		if (str_eq(got->symbol, d->symbol) && got->n == d->n &&
+		    got->entries.n == d->entries.n && got->entries.n &&
+		    got->entries.v[0] == d->entries.v[0])
+			return true;
+	return false;
+}
+
+/** Inlined functions, against all of those that a walk over all units has found. */
+static void test_copies(const char *path, size_t most)
+{
+	struct arena arena = {0};
+	struct diag diag;
+	struct img *img;
+	size_t n_all = 0, n = 0, bad = 0, at = 0;
+	const struct dwinlined *d;
+	diag_init(&diag, stdout);
+	if (!img_open(&arena, &diag, path, str_from(path), &img))
+		goto out;
+	struct dwsrc *src = dwsrc_new(img);
+	dwsite_inlined_named(src, STR("*"));
+	for (size_t i = 0; dwsite_inlined_known(src, &i);)
+		n_all++;
+	for (size_t i = 0; (d = dwsite_inlined_known(src, &i));)
+		if (d->entries.n && at++ % (n_all / most + 1) == 0) {
+			n++;
+			if (!ask_copies(img, d) && bad++ < 5)
+				printf("#   wrong: %s\n", str_dup(&arena, d->name));
+		}
+	ok(bad == 0, "%s: copies of %zu inlined functions are found by name", path, n);
+	img_close(img);
+out:
+	arena_fini(&arena);
+}
+
 /** A copy of this program, cut short between two looks at it: a message and an end. */
 static void test_shrinking(void)
 {
@@ -243,8 +292,12 @@ int main(int argc, char **argv)
 					    "/usr/bin/python3.11"};
 	for (int i = 1; i < argc; i++)
 		test_file(argv[i], SIZE_MAX);
+	for (int i = 1; i < argc; i++)
+		test_copies(argv[i], 100);
 	for (size_t i = 0; argc == 1 && i < sizeof(usual) / sizeof(usual[0]); i++)
 		test_file(usual[i], 400);
+	for (size_t i = 0; argc == 1 && i < sizeof(usual) / sizeof(usual[0]); i++)
+		test_copies(usual[i], 40);
 	if (argc == 1)
 		test_shrinking();
 	return done();
