@@ -76,10 +76,15 @@ static bool same_name(struct str a, struct str b)
 	}
 }
 
+bool namequery_is_last(const struct namequery *q, struct str name)
+{
+	return same_name(name, q->parts[q->n_parts - 1]);
+}
+
 bool namequery_fits(const struct namequery *q, struct str name, const struct str *scopes,
 		    unsigned n_scopes)
 {
-	if (!same_name(name, q->parts[q->n_parts - 1]))
+	if (!namequery_is_last(q, name))
 		return false;
 	// Scopes without a name (inline or anonymous namespaces, anonymous structs) need not be written.
 	unsigned k = q->n_parts - 1;

@@ -39,6 +39,8 @@ struct namequery {
 unsigned namequery_tag(const struct ctype *t);
 /** Takes @text apart for a search among @kinds; false when it is no name at all. */
 bool namequery_parse(struct str text, unsigned kinds, struct namequery *ret);
+/** @name is what @q asks for, whatever the scopes are. */
+bool namequery_is_last(const struct namequery *q, struct str name);
 /** @name inside @scopes, outermost first and an unnamed one empty, is what @q asks for; kinds are not looked at. */
 bool namequery_fits(const struct namequery *q, struct str name, const struct str *scopes,
 		    unsigned n_scopes);

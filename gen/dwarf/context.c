@@ -267,7 +267,7 @@ static struct meaning find_below(struct context_question *q, struct dwsrc *src,
 	struct search s = {.q = q, .src = src};
 	for (size_t i = 0; i < n && (are_units || !s.is_met); i++) {
 		Dwarf_Die die = dies[i];
-		dwname_walk_unit(src, &die, q->name->kinds, add_from_die, &s);
+		dwname_walk_unit(src, &die, NULL, q->name->kinds, add_from_die, &s);
 	}
 	return settle(&s, true);
 }
@@ -427,16 +427,18 @@ static void check_missing(struct context_question *q, const struct meaning *m)
 
 /**
  * The user named the place, or an image of the context is too large to compare all definitions in
- * it.
+ * it, or the places are so few that looking at them costs less.
  */
 static bool asks_places_first(const struct context_question *q)
 {
+	enum { FEW = 8 };
 	struct dwtypes *t = q->types;
+	bool are_few = q->context->places.n <= FEW;
 	bool first = q->context->is_asked;
 	for (size_t i = 0; i < t->images.n && !first; i++) {
 		struct dwsrc *src = t->images.v[i];
-		first =
-		    context_has_image(q->context, src) && dwsrc_open(src) && dwfilter_is_large(src);
+		first = context_has_image(q->context, src) && dwsrc_open(src) &&
+			(are_few || dwfilter_is_large(src));
 	}
 	return first;
 }

@@ -36,11 +36,6 @@ struct unit {
 	uint8_t off_size;
 };
 
-/** An offset in .debug_info. */
-struct hit {
-	uint64_t at;
-};
-
 struct dwindex {
 	struct dwsrc *src;
 	struct str info, abbrev, str, line_str, str_offsets; /**< as libdw has them, decompressed */
@@ -52,7 +47,7 @@ struct dwindex {
 	uint64_t n_walked;  /**< bytes of units that were walked whole */
 	VEC(struct unit) units; /**< in order */
 	VEC(uint32_t) offsets;	/**< of the name that is asked for, in sections of strings */
-	VEC(struct hit) hits;	/**< where a unit has the name, as far as it was asked */
+	struct dwplaces hits;	/**< where a unit has the name, as far as it was asked */
 };
 
 // --- Sections, and the units of .debug_info
@@ -298,12 +293,18 @@ static void search_begin(struct dwindex *ix, struct str name, bool is_word, stru
 		s->set[ix->offsets.v[i] / 64] |= (uint64_t)1 << ix->offsets.v[i] % 64;
 }
 
+static int compare_hits(const void *a, const void *b)
+{
+	const struct dwplace *x = a, *y = b;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
 /** Adds the places of @pass in @in, which is at @off, to ix->hits; the first one, or all. */
 static void add_hits(struct dwindex *ix, const struct search *s, unsigned pass, struct str in,
 		     uint64_t off, bool all)
 {
 	for (size_t at = 0; (at = next_place(s, pass, in, at)) < in.n; at++) {
-		vec_push(ix->src->arena, &ix->hits, (struct hit){off + at});
+		vec_push(ix->src->arena, &ix->hits.list, (struct dwplace){off + at});
 		if (!all)
 			return;
 	}
@@ -319,19 +320,23 @@ static bool find_hits(struct dwindex *ix, const struct search *s, uint64_t off, 
 	enum { PIECE = 1 << 16, OVERLAP = sizeof(s->words->bytes) - 1 };
 	char buf[PIECE];
 	size_t n;
-	ix->hits.n = 0;
+	ix->hits.list.n = 0;
 	for (;; off += n - OVERLAP) {
 		n = end - off < PIECE ? (size_t)(end - off) : PIECE;
 		// Touching all of a mapping takes as much memory, and more time than reading it.
 		const char *p = ix->fd < 0 ? ix->info.p + off : buf;
 		if (p == buf && !file_read_at(ix->fd, buf, n, ix->info_off + off))
-			vec_push(ix->src->arena, &ix->hits, (struct hit){off}); // it has shrunk
+			vec_push(ix->src->arena, &ix->hits.list,
+				 (struct dwplace){off}); // it has shrunk
 		else
 			for (unsigned pass = 0; pass < n_passes(s); pass++)
 				add_hits(ix, s, pass, (struct str){p, n}, off, all);
-		if (off + n == end || (ix->hits.n && !all))
-			return ix->hits.n > 0;
+		if (off + n == end || (ix->hits.list.n && !all))
+			break;
 	}
+	if (ix->hits.list.n > 1)
+		qsort(ix->hits.list.v, ix->hits.list.n, sizeof(*ix->hits.list.v), compare_hits);
+	return ix->hits.list.n > 0;
 }
 
 /** The unit's table of .debug_str_offsets (section 7.26) seems to have one of the offsets. */
@@ -358,12 +363,12 @@ static bool table_has_name(struct dwindex *ix, const struct search *s, const str
 
 // --- Finding
 
-/** Some abbreviation of a type leaves the name to another DIE, which may be in another unit. */
-static bool unit_has_far_names(struct dwindex *ix, struct unit *u)
+/** Some abbreviation of a type leaves the name to another DIE. */
+static bool types_refer(struct unit *u)
 {
 	size_t length = 0;
 	Dwarf_Abbrev *ab;
-	for (Dwarf_Off off = 0; ix->has_far_names; off += length) {
+	for (Dwarf_Off off = 0;; off += length) {
 		ab = dwarf_getabbrev(&u->die, off, &length);
 		if (!ab || ab == DWARF_END_ABBREV)
 			return !ab;
@@ -374,7 +379,6 @@ static bool unit_has_far_names(struct dwindex *ix, struct unit *u)
 			if (name == DW_AT_specification || name == DW_AT_abstract_origin)
 				return true;
 	}
-	return false;
 }
 
 uint64_t dwfilter_size(struct dwsrc *src)
@@ -406,12 +410,14 @@ bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dw
 	for (size_t i = 0; i < ix->units.n && ix->units.v[i].off < most && goes_on; i++) {
 		progress_step("reading debug information");
 		struct unit *u = &ix->units.v[i];
-		if (!s.is_any && !table_has_name(ix, &s, u) &&
-		    !find_hits(ix, &s, u->off, u->end, false) && !unit_has_far_names(ix, u))
+		bool has = s.is_any || table_has_name(ix, &s, u);
+		bool has_hits = !has && find_hits(ix, &s, u->off, u->end, true);
+		if (!has && !has_hits && !(ix->has_far_names && types_refer(u)))
 			continue;
+		const struct dwplaces *only = has_hits && !types_refer(u) ? &ix->hits : NULL;
 		*in_body = true; // who knows
 		ix->n_walked += u->end - u->off;
-		goes_on = dwname_walk_unit(src, &u->die, q->name.kinds, dwname_filter, &f);
+		goes_on = dwname_walk_unit(src, &u->die, only, q->name.kinds, dwname_filter, &f);
 	}
 	free(s.set);
 	// The name of a template may be spaced otherwise.
@@ -422,43 +428,28 @@ bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dw
 
 struct named {
 	struct dwindex *ix;
-	struct str word;
 	dwfilter_fits_fn *fits;
 	void *ctx;
 };
 
-static int compare_hits(const void *a, const void *b)
-{
-	const struct hit *x = a, *y = b;
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-/** Is some function below @parent, which ends at @end, one that fits? Only DIEs with a hit are looked into. */
-static bool has_function(const struct named *f, Dwarf_Die *parent, uint64_t end, unsigned depth)
+/** Is some function below @parent one that fits? */
+static bool has_function(const struct named *f, struct dwwalk *w, Dwarf_Die *parent, unsigned depth)
 {
 	struct dwsrc *src = f->ix->src;
-	struct dwwalk w = {0};
-	Dwarf_Die die = {0}, next;
-	bool more = depth < DWSRC_MAX_DEPTH && dwsrc_next_child(src, &w, parent, &die),
-	     found = false;
-	for (; more && !found; die = next) {
-		next = die;
-		more = dwsrc_next_child(src, &w, parent, &next);
-		uint64_t to = more ? dwarf_dieoffset(&next) : end;
-		size_t i = vec_first_from(&f->ix->hits, at, dwarf_dieoffset(&die));
-		if (i == f->ix->hits.n || f->ix->hits.v[i].at >= to)
-			continue;
-		found = (dwarf_tag(&die) == DW_TAG_subprogram && f->fits(f->ctx, src, &die)) ||
-			has_function(f, &die, to, depth + 1);
-	}
-	return found;
+	if (depth >= DWSRC_MAX_DEPTH)
+		return false;
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, w, parent, &die);)
+		if ((dwarf_tag(&die) == DW_TAG_subprogram && f->fits(f->ctx, src, &die)) ||
+		    has_function(f, w, &die, depth + 1))
+			return true;
+	return false;
 }
 
 bool dwfilter_functions(struct dwsrc *src, struct str word, dwfilter_fits_fn *fits, void *ctx,
 			dwfilter_unit_fn *fn)
 {
 	struct dwindex *ix = open_index(src);
-	struct named f = {ix, word, fits, ctx};
+	struct named f = {ix, fits, ctx};
 	struct search s;
 	// Shorter words are everywhere.
 	if (!ix->is_plain || ix->has_far_names || word.n < 3)
@@ -468,11 +459,9 @@ bool dwfilter_functions(struct dwsrc *src, struct str word, dwfilter_fits_fn *fi
 		progress_step("reading debug information");
 		struct unit *u = &ix->units.v[i];
 		bool has = s.is_any || table_has_name(ix, &s, u);
-		if (!has && find_hits(ix, &s, u->off, u->end, true)) {
-			qsort(ix->hits.v, ix->hits.n, sizeof(*ix->hits.v), compare_hits);
-			has = has_function(&f, &u->die, u->end, 0);
-		}
-		if (has)
+		struct dwwalk w = {.only = &ix->hits};
+		if (has ||
+		    (find_hits(ix, &s, u->off, u->end, true) && has_function(&f, &w, &u->die, 0)))
 			fn(src, &u->die);
 	}
 	free(s.set);

@@ -174,6 +174,7 @@ struct walk {
 	unsigned kinds;
 	dwname_fn *fn;
 	void *ctx;
+	const struct dwquery *q; /**< what dwname_filter() lets through; or NULL */
 	struct dwwalk at;
 	struct str scopes[DWSRC_MAX_DEPTH];
 	unsigned nest; /**< of DIEs; scopes that are declared elsewhere need not nest so */
@@ -184,7 +185,7 @@ struct walk {
 static void visit(struct walk *w, Dwarf_Die *die, Dwarf_Die *owner, unsigned kind, unsigned depth)
 {
 	const char *name = dwsrc_name(die);
-	if (!name || !*name)
+	if (!name || !*name || (w->q && !namequery_is_last(&w->q->name, str_from(name))))
 		return;
 	Dwarf_Die type;
 	struct dwhit hit = {
@@ -249,9 +250,11 @@ static void walk_children(struct walk *w, Dwarf_Die *parent, unsigned depth)
 	w->nest--;
 }
 
-bool dwname_walk_unit(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, dwname_fn *fn, void *ctx)
+bool dwname_walk_unit(struct dwsrc *src, Dwarf_Die *unit, const struct dwplaces *only,
+		      unsigned kinds, dwname_fn *fn, void *ctx)
 {
-	struct walk w = {.src = src, .kinds = kinds, .fn = fn, .ctx = ctx};
+	struct walk w = {.src = src, .kinds = kinds, .fn = fn, .ctx = ctx, .at.only = only};
+	w.q = fn == dwname_filter ? ((struct dwname_filter *)ctx)->q : NULL;
 	w.is_c = dwsrc_is_c(unit);
 	walk_children(&w, unit, 0);
 	return !w.stopped;
@@ -261,7 +264,7 @@ void dwname_walk(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx)
 {
 	struct dwunit u = {0};
 	while (dwsrc_next_unit(src, &u))
-		if (!dwname_walk_unit(src, &u.die, kinds, fn, ctx))
+		if (!dwname_walk_unit(src, &u.die, NULL, kinds, fn, ctx))
 			return;
 }
 

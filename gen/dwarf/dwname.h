@@ -55,8 +55,9 @@ typedef bool dwname_fn(void *ctx, const struct dwhit *hit);
 
 /** Calls @fn for each named type, and enumerator when @kinds has it, of the image. */
 void dwname_walk(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx);
-/** The same for one unit, given its top DIE; false when @fn stopped it. */
-bool dwname_walk_unit(struct dwsrc *src, Dwarf_Die *unit, unsigned kinds, dwname_fn *fn, void *ctx);
+/** The same for one unit, given its top DIE, or @only for DIEs around these; false when @fn stopped it. */
+bool dwname_walk_unit(struct dwsrc *src, Dwarf_Die *unit, const struct dwplaces *only,
+		      unsigned kinds, dwname_fn *fn, void *ctx);
 
 /** Lets through what @q asks for: dwname_walk(src, kinds, dwname_filter, &filter). */
 struct dwname_filter {

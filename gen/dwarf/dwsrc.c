@@ -72,7 +72,7 @@ bool dwsrc_next_unit(struct dwsrc *src, struct dwunit *u)
 	return false;
 }
 
-bool dwsrc_next_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Die *die)
+static bool next_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Die *die)
 {
 	Dwarf_Die from = die->addr ? *die : *parent;
 	int rc = die->addr ? dwarf_siblingof(&from, die) : dwarf_child(&from, die);
@@ -90,6 +90,24 @@ bool dwsrc_next_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dw
 			   rc < 0 ? dwarf_errmsg(-1) : "a sibling lies before its predecessor");
 	}
 	return false;
+}
+
+bool dwsrc_next_child(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Die *die)
+{
+	bool more = next_child(src, w, parent, die);
+	while (more && w->only) {
+		Dwarf_Die next = *die;
+		struct dwwalk ahead = *w;
+		size_t i = vec_first_from(&w->only->list, at, dwarf_dieoffset(die));
+		if (i == w->only->list.n)
+			return false;
+		if (!next_child(src, &ahead, parent, &next) ||
+		    w->only->list.v[i].at < dwarf_dieoffset(&next))
+			break;
+		*die = next;
+		*w = ahead;
+	}
+	return more;
 }
 
 bool dwsrc_signature(Dwarf_Die *die, Dwarf_Die *ret)

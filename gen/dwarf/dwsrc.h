@@ -35,11 +35,20 @@ struct dwunit {
 	Dwarf_CU *cursor; /**< libdw's position in that file */
 };
 
+/** An offset in .debug_info. */
+struct dwplace {
+	uint64_t at;
+};
+struct dwplaces {
+	VEC(struct dwplace) list; /**< in order */
+};
+
 /**
  * A walk's memory: the place of the last DIE seen. Zero it before each unit or list of children.
  */
 struct dwwalk {
 	const void *last;
+	const struct dwplaces *only; /**< DIEs around none of these are skipped; NULL: none is */
 };
 
 struct dwloader;
