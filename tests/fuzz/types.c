@@ -164,8 +164,10 @@ static void use_places(struct arena *a, struct binary *b)
 	struct codeplaces places;
 	struct codeplace_lines statements;
 	const struct dwinlined *d;
+	struct dwsrc *all = dwsrc_new(b->img); // b->src looks for each by name
 	size_t n = 0;
-	for (size_t i = 0; n < 4 && (d = dwsite_inlined_next(b->src, &i)); n++) {
+	dwsite_inlined_named(all, STR("*"));
+	for (size_t i = 0; n < 4 && (d = dwsite_inlined_known(all, &i)); n++) {
 		codeplace_function(a, b, d->name, &places);
 		codeplace_inlined(a, b, d->symbol, &places);
 		for (size_t k = 0; k < places.list.n && k < 4; k++)
