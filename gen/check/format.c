@@ -277,6 +277,16 @@ static void check_number_of(struct given *g)
 		check_width(g);
 }
 
+/** No str() of a number, which is reported by itself. */
+static bool is_string(struct checker *k, const struct node *value)
+{
+	struct meaning m = {0};
+	if (!node_is(value = node_ungrouped(value), NODE_CALL, "str") || !value->child)
+		return true;
+	check_meaning(k, value->child, &m);
+	return !m.plain || ctype_is_text(m.plain);
+}
+
 static void check_given(struct given *g)
 {
 	enum expr_kind kind = g->value->expr ? g->value->expr->kind : EXPR_OPEN;
@@ -287,6 +297,9 @@ static void check_given(struct given *g)
 			     STR_FMT " of an array of bytes: use %%r with buf(%s), or %%s with "
 				     "str(%s)",
 			     STR_ARG(g->conversion), text, text);
+	if (kind == EXPR_TEXT && strchr("diuoxX", g->letter) && is_string(g->k, g->value))
+		check_report(g->k, g->value, "format", DIAG_ERROR, STR_FMT " of a string: use %%s",
+			     STR_ARG(g->conversion));
 	if (kind != EXPR_NUMBER)
 		return;
 	if (g->letter == 's')
