@@ -111,14 +111,17 @@ QUIT at the start                        | starting QUIT:btgen rc=131 say=interr
 PIPE at the start, INT                   | starting PIPE:btgen tracing INT:btgen rc=0
 KILL to btgen at the start               | starting KILL:btgen
 KILL to bpftrace at the start            | starting KILL:bpftrace rc=137
+KILL to the group at the start           | starting KILL:group
 INT while it attaches                    | attaching INT:btgen
 INT three times while it attaches        | attaching INT:btgen 0.01 INT:btgen 0.01 INT:btgen
 KILL to btgen while it attaches          | attaching KILL:btgen
+KILL to the group while it attaches      | attaching KILL:group
 KILL to bpftrace while it attaches       | attaching KILL:bpftrace
 SEGV to bpftrace while it attaches       | attaching SEGV:bpftrace rc=139
 the target exits                         | tracing exit rc=0 say=has.exited
 the target is killed                     | tracing KILL:target rc=0 say=has.exited
 the target exits at the start            | starting exit rc=1 say=has.exited.before.it.could.be.traced
+the target is killed at the start        | starting KILL:target rc=1 say=has.exited.before.it.could.be.traced
 the target is killed while it attaches   | attaching KILL:target
 the target exits as it detaches          | tracing detaching exit
 the target is killed as it detaches      | tracing detaching KILL:target
@@ -151,6 +154,7 @@ the target execs its program, KILL       | tracing exec KILL:btgen
 the target execs its program, exits      | tracing exec exit rc=0 say=has.exited
 the target execs while it attaches       | attaching exec tracing INT:btgen rc=0
 the target execs as it detaches          | tracing detaching exec rc=0
+the target execs, KILL to the helper     | tracing detaching exec KILL:helper rc=0
 the target execs another program, INT    | tracing exec-other INT:btgen rc=0
 the target execs another, KILL to btgen  | tracing exec-other KILL:btgen
 the target execs another at the start    | starting exec-other rc=1 say=called.exec
@@ -162,6 +166,8 @@ another trace, KILL to btgen             | beside tracing KILL:btgen
 another trace, KILL to the group         | beside tracing KILL:group
 another trace, bpftrace is killed        | beside tracing KILL:bpftrace rc=137
 another trace, KILL as it detaches       | beside tracing detaching KILL:btgen
+another trace, KILL to the helper        | beside tracing detaching KILL:helper rc=0
+another trace, the target is killed      | beside tracing KILL:target rc=0 say=has.exited
 gdb comes and goes, INT                  | tracing gdb gdb-goes gdb-ends INT:btgen rc=0
 gdb beside it, INT                       | tracing gdb gdb-goes INT:btgen over gdb-ends rc=0
 gdb holds the target, INT                | tracing gdb INT:btgen over gdb-ends rc=0
@@ -492,7 +498,7 @@ class Case:
     def end_beside(self, other, original):
         if self.target.before == original:
             yield "the other trace had raised no semaphore"
-        if other.poll() is not None:
+        if other.poll() is not None and self.target.lives():
             yield "the other trace has ended"
         other.send_signal(signal.SIGINT)
         other.wait(PATIENCE)
