@@ -49,8 +49,8 @@ with_target() {
 	exec 9>"$tmp/in"
 }
 
-# From the start of bpftrace.sh to the exec of bpftrace, its version asked for included. The bpftrace here is a script that
-# passes that question on to the real one and does not run programs.
+# From the start of bpftrace.sh to the exec of bpftrace, whose version is known. The bpftrace here is a script that prints that
+# and does not run programs. Without debug packages: in a mount namespace where /usr/lib/debug is empty.
 row_start() {
 	local title="start: bpftrace.sh PID nvmf.bt, until bpftrace is started"
 	if [ "$(id -u)" != 0 ] || ! has "$bpftrace"; then
@@ -58,12 +58,17 @@ row_start() {
 		return
 	fi
 	with_target
-	printf '#!/bin/sh\n[ "$1" = --version ] || exit 0\nexec %s --version\n' "$(command -v "$bpftrace")" >"$tmp/bpftrace"
+	printf '#!/bin/sh\necho %s\n' "$("$bpftrace" --version)" >"$tmp/bpftrace"
 	chmod +x "$tmp/bpftrace"
+	mkdir "$tmp/none"
+	local -a without=(unshare -m sh -c "mount --bind $tmp/none /usr/lib/debug && exec \"\$@\"" sh)
 	"$btgen" expand -p $pid nvmf -e 'interval:ms:1 { exit(); }' >"$tmp/nvmf.bt"
 	compare "$title" \
 		'bpftrace.sh' "$top/scripts/bpftrace.sh" -q --bpftrace "$tmp/bpftrace" $pid nvmf \
-		--- "of that: $bpftrace --version" "$bpftrace" --version \
+		--- "without debug packages" "${without[@]}" "$top/scripts/bpftrace.sh" -q --bpftrace "$tmp/bpftrace" $pid nvmf \
+		--- 'bpftrace.sh PID mutex.bt, of the C library' "$top/scripts/bpftrace.sh" -q --bpftrace "$tmp/bpftrace" $pid mutex \
+		--- "without debug packages" "${without[@]}" "$top/scripts/bpftrace.sh" -q --bpftrace "$tmp/bpftrace" $pid mutex \
+		--- "$bpftrace --version" "$bpftrace" --version \
 		--- "$bpftrace -e 'BEGIN { exit(); }'" "$bpftrace" -e 'BEGIN { exit(); }' \
 		--- "$bpftrace nvmf.bt as expanded, and exit" "$bpftrace" -p $pid "$tmp/nvmf.bt"
 }

@@ -141,8 +141,8 @@ def debug_file(path):
     return None
 
 
-def compile_all(compiler, flags, sources, output):
-    """Sources (name -> text) into a program, two compilers at a time; None when that fails."""
+def compile_all(compiler, flags, sources, output, copies=1):
+    """Sources (name -> text) into a program, two compilers at a time, each unit so often; None when that fails."""
     if os.path.exists(output):
         return output
     with tempfile.TemporaryDirectory(dir=folder) as work:
@@ -153,10 +153,27 @@ def compile_all(compiler, flags, sources, output):
         done = subprocess.run(["xargs", "-P2", "-n8", compiler, "-g", "-c"] + flags, cwd=work, text=True,
                               input="\n".join(units), stderr=subprocess.DEVNULL)
         objects = [n.rsplit(".", 1)[0] + ".o" for n in units]
-        link = [compiler, "-o", output, "-pthread"] + objects
+        link = [compiler, "-o", output, "-pthread", "-Wl,-z,muldefs"] + objects * copies
         if done.returncode == 0 and subprocess.run(link, cwd=work, stderr=subprocess.DEVNULL).returncode == 0:
             return output
     return None
+
+
+def make_large():
+    """120 MB of .debug_info: an optimized unit of C++ a hundred times, as if it were a hundred."""
+    text = """#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unordered_map>
+int main() { std::regex r("a+"); std::thread t([] {}); t.join(); std::unordered_map<int, std::string> u{{1, "a"}};
+std::ostringstream o; o << u.size() << std::filesystem::current_path() << std::regex_match("aa", r); return (int)o.str().size() * 0; }
+"""
+    return compile_all("g++", ["-std=c++17", "-O2"], {"large.cc": text}, os.path.join(folder, "large"), 110)
 
 
 def make_cxx():
@@ -252,15 +269,15 @@ def main():
     places = ("/lib/x86_64-linux-gnu/libc.so.6", "/lib/aarch64-linux-gnu/libc.so.6", "/lib64/libc.so.6")
     libc = next((p for p in places if os.path.exists(p)), None)
     libc = libc and debug_file(libc)
-    row("libc6-dbg (compressed)", libc, "struct malloc_state", ratios={"libdw walk": 2})
-    row("  a name that is not there", libc, "struct no_such_name", False, {"libdw walk": 2})
+    row("libc6-dbg (compressed)", libc, "struct malloc_state", ratios={"libdw walk": 0.7})
+    row("  a name that is not there", libc, "struct no_such_name", False, {"libdw walk": 0.7})
     python = debug_file("/usr/bin/python3.11") if os.path.exists("/usr/bin/python3.11") else None
-    row("python3.11-dbg (compressed)", python, "struct _typeobject", ratios={"libdw walk": 2})
-    row("  a name that is not there", python, "struct no_such_name", False, {"libdw walk": 2})
+    row("python3.11-dbg (compressed)", python, "struct _typeobject", ratios={"libdw walk": 0.7})
+    row("  a name that is not there", python, "struct no_such_name", False, {"libdw walk": 0.7})
     raw = python and make_raw(python)
-    row("the same, not compressed", raw, "struct _typeobject", False)
-    row("  a name of one unit", raw, "struct _Py_AuditHookEntry", False)
-    row("  a name that is not there", raw, "struct no_such_name", False)
+    row("the same, not compressed", raw, "struct _typeobject", False, {"libdw walk": 0.7})
+    row("  a name of one unit", raw, "struct _Py_AuditHookEntry", False, {"libdw walk": 0.7})
+    row("  a name that is not there", raw, "struct no_such_name", False, {"libdw walk": 0.7})
     cxx = make_cxx()
     row("C++ program", cxx, "bench5::Late")
     row("  a name that is not there", cxx, "bench::no_such_name", False)
@@ -269,6 +286,15 @@ def main():
     row("  with all it embeds", daemon, "struct all", False)
     row("  in the last unit", daemon, "enum kind294", False)
     row("  a name that is not there", daemon, "struct no_such_name", False)
+    clause = "uprobe:__EXE__:work5 { print(%s); }"
+    compare("daemon: a clause's type", [btgen, "expand", "-x", daemon, "-e", clause % "((struct s100 *)arg0)->member_0_10"], "btgen expand",
+            [btgen, "expand", "-x", daemon, "-e", clause % "arg0"], "without the type", lambda a, b: "")
+    large = make_large()
+    if large:
+        for name in "no_such_name", "nosuch::name":
+            compare("120 MB: no function " + name, [btgen, "expand", "-x", large, "-e", 'uprobe:__EXE__:"%s" { @ = count(); }' % name], "btgen",
+                    ["gdb", "-nx", "-batch", "-ex", "break " + name, large], "gdb",
+                    lambda a, b: verdict(a[0] <= b[0] / 3, "1/3 of gdb's CPU"))
     vmlinux = os.environ.get("BENCH_VMLINUX")
     if vmlinux:
         kernel_rows(vmlinux)
