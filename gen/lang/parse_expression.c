@@ -13,7 +13,7 @@ static unsigned level_of(const struct parser *p, const struct token *t)
 	if (p->in_predicate && tok_is(t, "/") && tok_is(t->next, "{"))
 		return 0;
 	unsigned level = 0;
-	vocabulary_operator(t->text, &level);
+	expr_operator(t->text, &level);
 	return level;
 }
 

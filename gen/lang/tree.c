@@ -24,7 +24,7 @@ unsigned node_operator(const struct node *n)
 	if (n->kind != NODE_BINARY && n->kind != NODE_ASSIGN)
 		return 0;
 	struct str text = n->name->text;
-	return vocabulary_operator(str_slice(text, 0, text.n - (n->kind == NODE_ASSIGN)), NULL);
+	return expr_operator(str_slice(text, 0, text.n - (n->kind == NODE_ASSIGN)), NULL);
 }
 
 struct str node_text(const struct node *n)

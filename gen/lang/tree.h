@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "text/lex.h"
+#include "text/expr.h"
 
 struct expr;
 
@@ -98,7 +98,7 @@ bool node_is(const struct node *n, enum node_kind kind, const char *name);
 bool node_is_named(const struct node *n);
 /** Is it `++` or `--`, before or after its operand? */
 bool node_is_step(const struct node *n);
-/** OP_* of lang/vocabulary.h; of `x += y` that of x + y. 0: it has none. */
+/** OP_* of text/expr.h; of `x += y` that of x + y. 0: it has none. */
 unsigned node_operator(const struct node *n);
 /** All of a leaf: "0x10", "$x". */
 struct str node_text(const struct node *n);

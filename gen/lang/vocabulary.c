@@ -282,26 +282,6 @@ bool vocabulary_is_stack_arg(struct str s)
 	return has_number_after(s, "sarg");
 }
 
-/** Precedence is C's, as in every bpftrace. */
-static const struct {
-	const char *text;
-	unsigned level;
-} operators[] = {{"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4},  {"&", 5},  {"==", 6},
-		 {"!=", 6}, {"<", 7},  {">", 7}, {"<=", 7}, {">=", 7}, {"<<", 8},
-		 {">>", 8}, {"+", 9},  {"-", 9}, {"*", 10}, {"/", 10}, {"%", 10}};
-
-unsigned vocabulary_operator(struct str text, unsigned *level)
-{
-	for (unsigned i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-		if (!str_eqz(text, operators[i].text))
-			continue;
-		if (level)
-			*level = operators[i].level;
-		return 1U << i;
-	}
-	return 0;
-}
-
 static const struct type_word types[] = {
     {{"int8", "s8", "int8_t", "char"}, 1, true, true},
     {{"int16", "s16", "int16_t", "short"}, 2, true, true},

@@ -1,6 +1,6 @@
 #include "sema/sign.h"
 
-#include "lang/vocabulary.h"
+#include "lang/tree.h"
 
 enum sign sign_join(enum sign a, enum sign b)
 {

@@ -26,7 +26,7 @@ enum sign sign_of_both(enum sign a, enum sign b);
 /** Of a value of type @t, or of @bit_size bits of it (0: it is no bit-field). */
 enum sign sign_of_type(struct ctype *t, unsigned bit_size);
 /**
- * Of `A op B` (OP_* of lang/vocabulary.h), computed as in C; the caller decides on a difference of two that
+ * Of `A op B` (OP_* of text/expr.h), computed as in C; the caller decides on a difference of two that
  * have none.
  */
 enum sign sign_of_result(unsigned op, enum sign a, enum sign b);

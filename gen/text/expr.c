@@ -175,20 +175,23 @@ static struct constant_value unary(struct parser *p)
 	return check_width(p, t, a);
 }
 
-/** Binds tighter the higher it is; 0 for what is no binary operator. */
-static int precedence(const struct token *t)
+/** Precedence is C's, as in every bpftrace. */
+static const struct {
+	char op[3];
+	unsigned level;
+} operators[] = {{"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4},  {"&", 5},  {"==", 6},
+		 {"!=", 6}, {"<", 7},  {">", 7}, {"<=", 7}, {">=", 7}, {"<<", 8},
+		 {">>", 8}, {"+", 9},  {"-", 9}, {"*", 10}, {"/", 10}, {"%", 10}};
+
+unsigned expr_operator(struct str text, unsigned *level)
 {
-	static const struct {
-		char op[3];
-		int level;
-	} table[] = {{"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4},	{"&", 5},  {"==", 6},
-		     {"!=", 6}, {"<", 7},  {">", 7}, {"<=", 7}, {">=", 7}, {"<<", 8},
-		     {">>", 8}, {"+", 9},  {"-", 9}, {"*", 10}, {"/", 10}, {"%", 10}};
-	if (t->kind != TOK_PUNCT)
-		return 0;
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (str_eqz(t->text, table[i].op))
-			return table[i].level;
+	for (unsigned i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+		if (!str_eqz(text, operators[i].op))
+			continue;
+		if (level)
+			*level = operators[i].level;
+		return 1U << i;
+	}
 	return 0;
 }
 
@@ -266,13 +269,13 @@ static struct constant_value convert(const struct parser *p, struct constant_val
 	return a;
 }
 
-static struct constant_value binary(struct parser *p, int min)
+static struct constant_value binary(struct parser *p, unsigned min)
 {
 	struct constant_value a = unary(p);
 	for (;;) {
 		const struct token *op = p->t;
-		int level = p->why ? 0 : precedence(op);
-		if (!level || level < min)
+		unsigned level = 0;
+		if (p->why || !expr_operator(op->text, &level) || level < min)
 			return a;
 		p->t = op->next;
 		bool known = (level == 1 && a.value) || (level == 2 && !a.value);

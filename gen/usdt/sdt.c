@@ -52,15 +52,18 @@ const char *sdt_doubt_text(enum sdt_doubt doubt)
 	return texts[doubt];
 }
 
-/** One-byte nop, or a long one with its prefixes (Intel SDM volume 2, NOP; as long forms are also used as sites). */
-static bool x86_is_nop(const uint8_t *p, size_t n)
+size_t sdt_x86_nop(const uint8_t *code, size_t n)
 {
 	size_t i = 0;
-	while (i < n && (p[i] == 0x66 || p[i] == 0x2e))
+	while (i < n && (code[i] == 0x66 || code[i] == 0x2e))
 		i++;
-	if (i < n && p[i] == 0x90)
-		return true;
-	return i + 1 < n && p[i] == 0x0f && p[i + 1] == 0x1f;
+	if (i < n && code[i] == 0x90)
+		return i + 1;
+	if (i + 2 >= n || code[i] != 0x0f || code[i + 1] != 0x1f)
+		return 0;
+	unsigned mod = code[i + 2] >> 6, rm = code[i + 2] & 7;
+	bool has_sib = mod != 3 && rm == 4;
+	return i + 3 + has_sib + (mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0);
 }
 
 static enum sdt_doubt check_code(struct img *img, uint64_t pc, uint64_t *off)
@@ -73,7 +76,7 @@ static enum sdt_doubt check_code(struct img *img, uint64_t pc, uint64_t *off)
 	if (!n)
 		return SDT_NO_CODE;
 	bool nop = img->machine == EM_AARCH64 ? n >= 4 && memcmp(code, arm64_nop, 4) == 0
-					      : x86_is_nop(code, n);
+					      : sdt_x86_nop(code, n) > 0;
 	return nop ? SDT_SURE : SDT_NOT_A_NOP;
 }
 

@@ -77,3 +77,8 @@ uint64_t sdt_semaphore(const struct sdt_probe *p);
  */
 bool sdt_find_nearest(const struct sdt_list *list, struct str provider, struct str name,
 		      unsigned *best, const struct sdt_probe **ret);
+/**
+ * Bytes of the nop at @code, with its prefixes: 0x90, or 0f 1f with a ModRM byte and what that asks for
+ * (Intel SDM volume 2, 2.1.3 and NOP; long forms are used as sites, too); 0: it is none.
+ */
+size_t sdt_x86_nop(const uint8_t *code, size_t n);

@@ -15,28 +15,12 @@ size_t unraised_count_sites(const struct sdt_probe *p)
 	return n;
 }
 
-/** Bytes of the nop at @code: 0x90, or 0f 1f with a ModRM byte and what that asks for (Intel SDM volume 2, 2.1.3); 0: it is not known. */
-static size_t x86_nop_length(const uint8_t *code, size_t n)
-{
-	size_t i = 0;
-	while (i < n && (code[i] == 0x66 || code[i] == 0x2e))
-		i++;
-	if (i < n && code[i] == 0x90)
-		return i + 1;
-	if (i + 2 >= n || code[i] != 0x0f || code[i + 1] != 0x1f)
-		return 0;
-	unsigned mod = code[i + 2] >> 6, rm = code[i + 2] & 7;
-	bool has_sib = mod != 3 && rm == 4;
-	i += 3 + has_sib + (mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0);
-	return i;
-}
-
 static size_t nop_length(struct img *img, const struct sdt_site *s)
 {
 	uint8_t code[16];
 	uint64_t off;
 	size_t n = s->doubt == SDT_SURE ? img_read_code(img, s->pc, code, sizeof(code), &off) : 0;
-	return !n ? 0 : img->machine == EM_AARCH64 ? 4 : x86_nop_length(code, n);
+	return !n ? 0 : img->machine == EM_AARCH64 ? 4 : sdt_x86_nop(code, n);
 }
 
 static void add(struct arena *a, struct img *img, const struct sdt_site *s, const struct map *taken,
