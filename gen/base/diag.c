@@ -178,9 +178,9 @@ static bool is_repeated(struct diag *d, const struct diag_place *at, enum diag_l
 				   at->line, at->col, STR_ARG(text)));
 }
 
-static __attribute__((format(printf, 5, 0))) void say(struct diag *d, const struct diag_place *at,
-						      enum diag_level level, const char *name,
-						      const char *fmt, va_list ap)
+static __attribute__((format(printf, 5, 0))) void
+report_formatted(struct diag *d, const struct diag_place *at, enum diag_level level,
+		 const char *name, const char *fmt, va_list ap)
 {
 	struct strbuf msg = {0};
 	if (!d->out && !d->json && !d->log)
@@ -255,7 +255,7 @@ bool diag_report(struct diag *d, enum diag_level level, const char *name,
 	va_list ap;
 	va_start(ap, fmt);
 	if (!d->last_hidden)
-		say(d, at, level, name, fmt, ap);
+		report_formatted(d, at, level, name, fmt, ap);
 	va_end(ap);
 	return name && level != DIAG_ERROR;
 }

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/progress.h"
 
-static bool say(struct diag *d, const char *path)
+static bool report_errno(struct diag *d, const char *path)
 {
 	return diag_error(d, diag_at({.file = str_from(path)}), "cannot be written: %s",
 			  strerror(errno));
@@ -347,7 +347,7 @@ bool outfile_write(struct arena *a, struct diag *d, const char *option, const ch
 	struct outfile o;
 	if (!begin(a, d, option, path, text, &o))
 		return false;
-	bool good = file_write_all(o.fd, text) || say(d, o.path);
+	bool good = file_write_all(o.fd, text) || report_errno(d, o.path);
 	bool is_right = !good || !o.temp || fchmod(o.fd, o.mode) == 0;
 	is_right = close_file(&o) && is_right;
 	if (o.temp && !(good && is_right))
@@ -355,7 +355,7 @@ bool outfile_write(struct arena *a, struct diag *d, const char *option, const ch
 	else if (o.temp)
 		is_right = put_in_place(&o);
 	if (good && !is_right)
-		say(d, o.path);
+		report_errno(d, o.path);
 	set_pending(AT_FDCWD, NULL);
 	outfile_close(&o);
 	return good && is_right;

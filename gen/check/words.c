@@ -154,7 +154,8 @@ static bool is_new(struct versions *v, const char *what)
 	return map_add(v->b->arena, &v->said, str_from(what));
 }
 
-static void say(struct versions *v, const struct token *at, const char *what, unsigned since)
+static void report_since(struct versions *v, const struct token *at, const char *what,
+			 unsigned since)
 {
 	v->good &= diag_finding(v->b->diag, "version", DIAG_ERROR, tok_at(at),
 				"bpftrace " DIALECT_FMT " has no %s: it was added in 0.%u",
@@ -167,7 +168,7 @@ static void check_feature(struct versions *v, const struct feature *f, const str
 	    n->kind == f->kind && (!f->word || tok_is(n->name, f->word)) && (!f->is || f->is(n));
 	if (v->b->given->version >= f->since || !is_it || !is_new(v, f->what))
 		return;
-	say(v, n->first, f->what, f->since);
+	report_since(v, n->first, f->what, f->since);
 	if (f->instead)
 		diag_note(v->b->diag, NULL, "%s", f->instead);
 }
@@ -192,7 +193,7 @@ static void check_word(struct versions *v, const struct node *n)
 	const struct word *w = vocabulary_word(n->name->text);
 	if (w->since > v->b->given->version && (n->kind == NODE_CALL || w->is_bare) &&
 	    !tok_is_any(n->name, kernel) && !is_script_name(v, n) && is_new(v, w->name))
-		say(v, n->first, w->name, w->since);
+		report_since(v, n->first, w->name, w->since);
 	// Without shapes another bpftrace runs the program, and has an --unsafe of its own.
 	if (n->kind == NODE_CALL && w->is_unsafe && v->b->given->shapes &&
 	    !v->b->given->is_unsafe && !is_script_name(v, n))
@@ -216,7 +217,7 @@ static void check_config(struct versions *v, const struct node *n)
 		unsigned since = tok_is(t->next, "=") ? vocabulary_setting(t->text) : 0;
 		const char *name = str_dup(v->b->arena, t->text);
 		if (since > v->b->given->version && is_new(v, name))
-			say(v, t, name, since);
+			report_since(v, t, name, since);
 	}
 }
 
@@ -358,14 +359,14 @@ static void check_attach(struct versions *v, const struct script_attach *at)
 	const struct token *first = at->node->first;
 	if (p->when == WHEN_TIMER && at->fields.n == 1 &&
 	    !dialect_has_durations(v->b->given->version) && is_new(v, "one word")) {
-		say(v, first, "interval of one word", 24);
+		report_since(v, first, "interval of one word", 24);
 		diag_note(v->b->diag, NULL, "write the unit first: " STR_FMT ":s:5",
 			  STR_ARG(at->kind));
 	}
 	// The short name may be older.
 	if (v->b->given->version >= p->since || !str_eqz(at->kind, p->name) || !is_new(v, p->name))
 		return;
-	say(v, first, p->name, p->since);
+	report_since(v, first, p->name, p->since);
 	if (p->before)
 		diag_note(v->b->diag, NULL, "%s is the same", p->before);
 }

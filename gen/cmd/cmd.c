@@ -158,9 +158,16 @@ static int apply_option(const struct cmd_option *o, struct arena *a, void *ctx, 
 		return o->call(ctx, value);
 	if (o->kind == CMD_IS_VERSION)
 		return cmd_parse_version(value, to);
-	if (o->kind == CMD_IS_FLAG)
+	uint64_t n = 0;
+	if (o->kind == CMD_IS_NUMBER &&
+	    (!str_to_u64(str_from(value), &n) || n < o->least || n > o->most))
+		return cmd_usage_error("--%s: '%s' is not a number from %u to %u", o->name, value,
+				       o->least, o->most);
+	if (o->kind == CMD_IS_NUMBER)
+		*(unsigned *)to = (unsigned)n;
+	else if (o->kind == CMD_IS_FLAG)
 		*(bool *)to = true;
-	else if (o->kind == CMD_IS_STRING)
+	else if (o->kind == CMD_IS_TEXT)
 		*(const char **)to = value ? value : ""; // "[=N]"
 	else
 		vec_push(a, (word_list *)to, value);

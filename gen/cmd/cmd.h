@@ -28,7 +28,7 @@ typedef int cmd_main(struct arena *a, struct diag *d, int argc, char **argv);
 cmd_main cmd_bundle, cmd_check, cmd_convert, cmd_diff, cmd_doctor, cmd_enums, cmd_expand,
     cmd_probes, cmd_run, cmd_test, cmd_types;
 
-enum cmd_kind { CMD_IS_FLAG, CMD_IS_STRING, CMD_IS_LIST, CMD_IS_VERSION, CMD_IS_CALL };
+enum cmd_kind { CMD_IS_FLAG, CMD_IS_TEXT, CMD_IS_LIST, CMD_IS_VERSION, CMD_IS_NUMBER, CMD_IS_CALL };
 
 /** One option. A row with nothing but @help is the heading of those that follow. */
 struct cmd_option {
@@ -39,6 +39,7 @@ struct cmd_option {
 	size_t at; /**< offset of the bool, const char *, word_list or unsigned */
 	/** Takes the value (NULL: none); -1, or the exit status when nothing is left to do. */
 	int (*call)(void *ctx, const char *value);
+	unsigned least, most; /**< of a number */
 	const char *help;
 };
 
@@ -48,11 +49,13 @@ struct cmd_option {
 	 0 * sizeof(                                                                               \
 		 char[__builtin_types_compatible_p(__typeof__(((type *)0)->member), kind) ? 1      \
 											  : -1]))
-#define CMD_FLAG(type, member) CMD_IS_FLAG, CMD_AT(type, member, bool), NULL
-#define CMD_STRING(type, member) CMD_IS_STRING, CMD_AT(type, member, const char *), NULL
-#define CMD_LIST(type, member) CMD_IS_LIST, CMD_AT(type, member, word_list), NULL
-#define CMD_VERSION(type, member) CMD_IS_VERSION, CMD_AT(type, member, unsigned), NULL
-#define CMD_CALL(call) CMD_IS_CALL, 0, call
+#define CMD_FLAG(type, member) CMD_IS_FLAG, CMD_AT(type, member, bool), NULL, 0, 0
+#define CMD_STRING(type, member) CMD_IS_TEXT, CMD_AT(type, member, const char *), NULL, 0, 0
+#define CMD_LIST(type, member) CMD_IS_LIST, CMD_AT(type, member, word_list), NULL, 0, 0
+#define CMD_VERSION(type, member) CMD_IS_VERSION, CMD_AT(type, member, unsigned), NULL, 0, 0
+#define CMD_NUMBER(type, member, least, most)                                                      \
+	CMD_IS_NUMBER, CMD_AT(type, member, unsigned), NULL, least, most
+#define CMD_CALL(call) CMD_IS_CALL, 0, call, 0, 0
 /** For macros of rows. */
 #define CMD_ROW(...)                                                                               \
 	{                                                                                          \

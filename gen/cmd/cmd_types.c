@@ -270,21 +270,11 @@ static bool run(struct types_cmd *cmd, char **names, int n)
 	return good;
 }
 
-static int parse_follow(void *ctx, const char *value)
-{
-	struct types_cmd *cmd = ctx;
-	uint64_t number;
-	if (!str_to_u64(str_from(value), &number) || number > 100)
-		return cmd_usage_error("--follow: '%s' is not a number up to 100", value);
-	cmd->follow = (unsigned)number;
-	return -1;
-}
-
 static const struct cmd_option list[] = {
     CMD_SOURCE_ROWS("types"),
     {0, "at", "FUNCTION", CMD_STRING(struct types_cmd, at),
      "if source files define a name differently, use the definition in FUNCTION's file"},
-    {0, "follow", "N", CMD_CALL(parse_follow),
+    {0, "follow", "N", CMD_NUMBER(struct types_cmd, follow, 0, 100),
      "also define the types that pointers lead to, N levels deep (default 0: void *)"},
     {0, "assert", NULL, CMD_FLAG(struct types_cmd, asserts),
      "add _Static_assert for every size and offset"},

@@ -98,27 +98,6 @@ static int parse_keep(void *ctx, const char *value)
 	return -1;
 }
 
-static int parse_deep(void *ctx, const char *value)
-{
-	struct run_options *o = ctx;
-	uint64_t n;
-	if (!str_to_u64(str_from(value), &n) || n > 9)
-		return cmd_usage_error("--deep: '%s' is not a number of levels up to 9", value);
-	o->req.trace.deep = (unsigned)n;
-	return -1;
-}
-
-static int parse_max_functions(void *ctx, const char *value)
-{
-	struct run_options *o = ctx;
-	uint64_t n;
-	if (!str_to_u64(str_from(value), &n) || !n || n > 10000)
-		return cmd_usage_error(
-		    "--max-functions: '%s' is not a number of functions up to 10000", value);
-	o->req.trace.how.max_functions = (unsigned)n;
-	return -1;
-}
-
 static int parse_events(void *ctx, const char *value)
 {
 	struct run_options *o = ctx;
@@ -235,7 +214,8 @@ static const struct cmd_option list[] = {
     {.help = "INSTEAD OF A SCRIPT"},
     {'t', "trace", "PATTERN", CMD_LIST(struct run_options, req.trace.patterns),
      "print every event of the matching probes; for functions: uprobe:NAME, uretprobe:FILE:NAME"},
-    {0, "deep", "N", CMD_CALL(parse_deep), "with -t: follow pointers to structs, N levels deep"},
+    {0, "deep", "N", CMD_NUMBER(struct run_options, req.trace.deep, 0, 9),
+     "with -t: follow pointers to structs, N levels deep"},
     {0, "stack", NULL, CMD_FLAG(struct run_options, req.trace.has_stack),
      "with -t: print the user stack of each event"},
     {0, "count", "[=KEY,...]", CMD_CALL(set_count),
@@ -250,7 +230,7 @@ static const struct cmd_option list[] = {
      "print calls of the matching functions as a tree with times; NAME@FILE.c: those of a source"},
     {0, "args", NULL, CMD_FLAG(struct run_options, req.trace.how.has_args),
      "with --calls: print arguments and results"},
-    {0, "max-functions", "N", CMD_CALL(parse_max_functions),
+    {0, "max-functions", "N", CMD_NUMBER(struct run_options, req.trace.how.max_functions, 1, 10000),
      "with --calls: trace up to N functions of a PATTERN [200; from 0.23 on 2000]"},
     {0, "filter", "CONDITION", CMD_STRING(struct run_options, req.trace.filter),
      "with -t, --latency, --calls: only events that match, such as 'args.len > 4096'"},

@@ -93,7 +93,7 @@ bad 1 ":1:30: error: with -x this would fire for every process on the machine" "
 bad 1 "__PID__ needs a process: give a PID instead of a file" "-x and __PID__" -x "$tgt" \
 	-e 'usdt:__EXE__:nvmf_tgt_state /pid == __PID__/ { }'
 bad 2 "^bpftrace.sh: -f: unknown format 'xml'" "an option that btgen reads" -f xml -t '*' $pid
-bad 2 "^bpftrace.sh: --deep: 'x' is not a number of levels up to 9" "--deep of no number" --deep x -t '*' $pid
+bad 2 "^bpftrace.sh: --deep: 'x' is not a number from 0 to 9" "--deep of no number" --deep x -t '*' $pid
 bad 2 "--deep needs -t: in a script, use print" "--deep with a script" --deep 1 $pid "$tmp/good.bt"
 bad 2 "--stack needs -t: in a script, print ustack" "--stack with a script" --stack $pid "$tmp/good.bt"
 bad 2 "--deep and --stack exclude --count" "--stack with --count" --stack --count -t '*' $pid

@@ -47,7 +47,7 @@ says 2 "btgen run: --calls cannot be combined with -t, --count or --latency" run
 says 2 "btgen run: --calls does not support -s and --keep: the tree is in order of time anyway" run --calls main -s $pid
 says 2 "btgen run: --calls does not support -s and --keep: the tree is in order of time anyway" run --calls main --keep 1s $pid
 says 2 "btgen run: --args and --max-functions need --calls" run --args -t hit $pid
-says 2 "btgen run: --max-functions: '0' is not a number of functions up to 10000" run --max-functions 0 --calls main $pid
+says 2 "btgen run: --max-functions: '0' is not a number from 1 to 10000" run --max-functions 0 --calls main $pid
 says 2 "btgen run: --stack needs -t: in a script, print ustack" run --stack --calls main $pid
 says 2 "btgen run: --calls replaces the script: drop 'a.bt'" run --calls main -x app a.bt
 says 1 "btgen: error: no function matches 'mian'" run -n --calls mian -x app
