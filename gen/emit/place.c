@@ -160,34 +160,24 @@ static struct text *read_signed(struct emitter *e, const struct node *n, const s
 			   value, sign, sign);
 }
 
-/** An unsigned bitfield out of memory; NULL for one that lies in nine bytes. */
+/** A bitfield out of memory. */
 static struct text *read_bits(struct emitter *e, const struct node *n, const struct text *at)
 {
 	const struct expr *x = n->expr;
 	unsigned n_bytes = (x->bit_shift + x->bit_size + 7) / 8;
-	if (n_bytes > 8 || x->bit_size > 64)
-		return NULL;
 	struct text *bits = text_format(e, n, "");
 	if (x->bit_bytes)
 		bits = text_format(e, n, "(uint64)*(uint%u *)(%n)", (uint64_t)x->bit_bytes * 8, at);
-	for (unsigned i = 0; !x->bit_bytes && i < n_bytes; i++)
+	for (unsigned i = 0; !x->bit_bytes && i < n_bytes && i < 8; i++)
 		bits = text_format(e, n, "%n%s((uint64)*(uint8 *)(%n + %u) << %u)", bits,
 				   i ? " | " : "", at, (uint64_t)i, (uint64_t)i * 8);
-	return text_format(e, n, "(((%n) >> %u) & 0x%s)", bits, (uint64_t)x->bit_shift,
+	bits = text_format(e, n, "((%n) >> %u)", bits, (uint64_t)x->bit_shift);
+	if (n_bytes > 8)
+		bits = text_format(e, n, "(%n | ((uint64)*(uint8 *)(%n + 8) << %u))", bits, at,
+				   64 - (uint64_t)x->bit_shift);
+	bits = text_format(e, n, "(%n & 0x%s)", bits,
 			   arena_printf(e->arena, "%" PRIx64, UINT64_MAX >> (64 - x->bit_size)));
-}
-
-/** Reads a bitfield anywhere, or reports that it cannot be read: bpftrace would be unclear, or silent. */
-static struct text *read_far_bits(struct emitter *e, const struct node *n, const struct text *at,
-				  const struct ctype *t)
-{
-	struct text *value = read_bits(e, n, at);
-	if (value)
-		return t->is_signed ? read_signed(e, n, value) : value;
-	e->good = diag_error(
-	    e->b->diag, tok_at(n->name ? n->name : n->first),
-	    "this bitfield spans nine bytes and its index is not a constant: use a constant index");
-	return NULL;
+	return ctype_strip(x->type)->is_signed ? read_signed(e, n, bits) : bits;
 }
 
 /** A number or pointer that bpftrace cannot reach. */
@@ -220,8 +210,8 @@ static const struct text *read_lvalue(struct emitter *e, const struct node *n,
 		return size == 0 || x->is_value || want == WANT_WHOLE
 			   ? NULL
 			   : read_string(e, n, s, want, size);
-	if (x->by_address && x->bit_size && ctype_is_number(t))
-		return read_far_bits(e, n, s->address, t);
+	if (x->by_address && x->bit_size && x->bit_size <= 64 && ctype_is_number(t))
+		return read_bits(e, n, s->address);
 	if (x->by_address && !x->bit_size && (ctype_is_number(t) || t->kind == CTYPE_POINTER) &&
 	    ctype_is_word(t->size))
 		return read_by_address(e, n, t, s->address, want);

@@ -82,8 +82,14 @@ bool exprplace_member(const struct bind *b, const struct node *n, const struct e
 	e->is_value = !e->is_place;
 	// A pointer to a type that no cast can spell is a number to bpftrace.
 	struct str unused;
-	e->by_address =
-	    of->by_address || (e->via_pointer && !targettype_pointee(of->type, &unused));
+	bool is_odd = place.bit_size && place.bit_off % 8 + place.bit_size > 64; // in nine bytes
+	e->by_address = of->by_address || (e->is_place && is_odd) ||
+			(e->via_pointer && !targettype_pointee(of->type, &unused));
+	if (say && is_odd && e->is_value)
+		return diag_error(b->diag, tok_at(n->name),
+				  "bpftrace cannot read the bitfield " STR_FMT
+				  " of a copied struct: use a pointer to the struct",
+				  STR_ARG(n->name->text));
 	e->sign = sign_of_type(e->type, e->bit_size);
 	return true;
 }

@@ -243,7 +243,7 @@ cat >"$tmp/b.c" <<'E2'
 #include <unistd.h>
 enum mood { SAD = -3, HAPPY = 2 };
 struct in { unsigned a : 5; int b : 7; unsigned long long c : 40; unsigned char d : 3, e : 5; enum mood m : 4; _Bool f : 1; };
-struct __attribute__((packed)) tight { unsigned a : 3; unsigned long long b : 43; long long c : 45; unsigned d : 13; int e : 24; unsigned g : 7; long far : 64; };
+struct __attribute__((packed)) tight { unsigned a : 3; unsigned char full : 8; int whole : 32; unsigned long long b : 43; long long c : 45; unsigned d : 13; int e : 24; short s : 15; long far : 64; unsigned char end; };
 struct big { int x; struct in arr[4]; struct in *parr[2]; struct { unsigned f : 12; int g : 20; } anon[3]; struct tight t[2]; };
 int main(void)
 {
@@ -251,21 +251,26 @@ int main(void)
 	static struct in one = {9, -9, 0xabcdef1234, 5, 17, SAD, 1};
 	for (int i = 0; i < 4; i++) b.arr[i] = (struct in){i + 29, -i - 30, 0x1234567890ULL + i, i, 31 - i, i == 2 ? SAD : HAPPY, i == 2};
 	for (int i = 0; i < 3; i++) b.anon[i].f = 4000 + i, b.anon[i].g = -500000 - i;
-	for (int i = 0; i < 2; i++) b.t[i] = (struct tight){5 + i, 0x7edcba98765 - i, -0x123456789abLL - i, 8191 - i, -8388608 + i};
+	for (int i = 0; i < 2; i++) b.t[i] = (struct tight){5 + i, 200, -7 - i, 0x7edcba98765 - i, -0x123456789abLL - i, 8191 - i, -8388608 + i, -300, -1234567890123 - i, 250};
 	b.parr[0] = b.parr[1] = &one;
 	struct big *p = &b;
 	printf("%d %d %ld %d %d %d %d\n", b.arr[2].a, b.arr[2].b, (long)b.arr[2].c, b.arr[2].d, b.arr[2].e, b.arr[2].m, b.arr[2].f);
 	printf("%d %d\n", b.anon[2].f, b.anon[2].g);
-	printf("%d %ld %ld %d %d\n", b.t[1].a, (long)b.t[1].b, (long)b.t[1].c, b.t[1].d, b.t[1].e);
+	for (int i = 0; i < 3; i++) {
+		printf("%d %d %d %ld %ld %d %d", b.t[1].a, b.t[1].full, b.t[1].whole, (long)b.t[1].b, (long)b.t[1].c, b.t[1].d, b.t[1].e);
+		printf(" %d %d %ld\n", b.t[1].s, b.t[1].end, i < 2 ? (long)b.t[1].far : 0);
+	}
 	printf("%d %d %ld %d\n", b.parr[1]->a, b.parr[1]->b, (long)b.parr[1]->c, b.parr[1]->m);
 	fflush(stdout);
 	while (read(0, &c, 1) == 1)
 		USDT_PROBE(test, bf, p, c);
 }
 E2
-gcc -O2 -g -I"$top/include" -o "$tmp/b" "$tmp/b.c" || exit 1
-live_start "$tmp/b"
-ok "bitfields behind variable indices: the program is accepted and attached" live_trace "$live_pid" -e '
+tight='$T.a, $T.full, $T.whole, $T.b, $T.c, $T.d, $T.e); printf(" %d %d %ld\n", $T.s, $T.end'
+for cc in gcc clang; do
+	$cc -O2 -g -w -Wno-packed-bitfield-compat -I"$top/include" -o "$tmp/b" "$tmp/b.c" || exit 1
+	live_start "$tmp/b"
+	ok "$cc: bitfields behind variable indices, and in a copy: the program is accepted and attached" live_trace "$live_pid" -e '
 usdt:__EXE__:bf {
 	$p = (struct big *)arg0;
 	$i = 1;
@@ -273,15 +278,19 @@ usdt:__EXE__:bf {
 	printf("%d %d %ld %d %d ", $p->arr[$i + 1].a, $p->arr[$i + 1].b, $p->arr[$i + 1].c, $p->arr[$i + 1].d, $p->arr[$i + 1].e);
 	printf("%d %d\n", $p->arr[$i + 1].m, $p->arr[$i + 1].f);
 	printf("%d %d\n", $p->anon[$i * 2].f, $p->anon[$i * 2].g);
-	printf("%d %ld %ld %d %d\n", $p->t[$i].a, $p->t[$i].b, $p->t[$i].c, $p->t[$i].d, $p->t[$i].e);
+	printf("%d %d %d %ld %ld %d %d", '"${tight//\$T/\$p->t[\$i]}"', $p->t[$i].far);
+	printf("%d %d %d %ld %ld %d %d", '"${tight//\$T/\$p->t[1]}"', $p->t[1].far);
+	$copy = $p->t[1];
+	printf("%d %d %d %ld %ld %d %d", '"${tight//\$T/\$copy}"', 0);
 	printf("%d %d %ld %d\n", $p->parr[$i]->a, $p->parr[$i]->b, $in->c, $in->m);
 }'
-printf x >&8
-exec 8>&-
-live_wait
-is "$(grep . "$tmp/trace")" "$(cat "$tmp/answers")" "bitfields behind variable indices, packed ones too, have their values"
-like "$("$btgen" expand -x "$tmp/b" -e 'usdt:__EXE__:bf { $i = 0; @ = ((struct big *)arg0)->t[$i].far; }' 2>&1)" \
-	":1:59: error: this bitfield spans nine bytes" "one that cannot be read is an error"
+	printf x >&8
+	exec 8>&-
+	live_wait
+	is "$(grep . "$tmp/trace")" "$(cat "$tmp/answers")" "... and have their values, packed ones, ones as wide as their types, and ones in nine bytes"
+done
+like "$("$btgen" expand -x "$tmp/b" -e 'usdt:__EXE__:bf { $t = ((struct big *)arg0)->t[1]; @ = $t.far; }' 2>&1)" \
+	":1:59: error: bpftrace cannot read the bitfield far of a copied struct" "one that cannot be read is an error"
 
 live_start "$tmp/m"
 ok "long strings: the program is accepted and attached" live_trace "$live_pid" -e '
