@@ -50,7 +50,7 @@ bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s,
 		     bool *is_unsafe);
 /**
  * What begins at link-time address @addr that Linux does not probe (is_prefix_bad() of
- * Linux for x86); NULL: nothing is known of. One such place ends bpftrace, with all its probes.
+ * Linux for x86), or executes otherwise; NULL: nothing is known of. One such place ends bpftrace, with all its probes.
  */
 const char *attachable_refusal(struct img *img, uint64_t addr);
 /** Can every version attach to @p, whose arguments are @pa? As attachable_why_not(), but at no cost. */

@@ -14,6 +14,12 @@ long total;
 __asm__(".text\n.globl get_ref\n.type get_ref,@function\nget_ref: lock addq $1, total(%rip)\n ret\n.size get_ref,.-get_ref\n"
 	".globl get_far\n.type get_far,@function\nget_far: .byte 0x3e\n addq $1, total(%rip)\n ret\n.size get_far,.-get_far\n");
 void get_ref(void), get_far(void);
+/* gcc -march=native begins functions with AVX: Linux refuses vmovdqu when it loads, and when it stores takes 7f for a jump. */
+__asm__(".data\nfrom: .quad 5, 6\n.globl to\nto: .quad 0, 0\n.text\n.globl vec_load\n.type vec_load,@function\nvec_load: vmovdqu from(%rip), %xmm0\n ret\n.size vec_load,.-vec_load\n"
+	".globl vec_store\n.type vec_store,@function\nvec_store: vmovdqu %xmm0, to(%rip)\n ret\n.size vec_store,.-vec_store\n"
+	".globl vec_add\n.type vec_add,@function\nvec_add: vaddpd %xmm0, %xmm0, %xmm1\n ret\n.size vec_add,.-vec_add\n");
+void vec_load(void), vec_store(void), vec_add(void);
+extern long to;
 __attribute__((noinline)) void get_plain(void) { __asm__ volatile(""); total++; }
 int main(void)
 {
@@ -22,11 +28,14 @@ int main(void)
 		get_far();
 		get_plain();
 	}
-	printf("%ld\n", total);
+	if (HAS_AVX)
+		vec_load(), vec_store(), vec_add();
+	printf("%ld %ld\n", to, total);
 }
 END
-gcc -g -O2 -o app app.c || exit 1
-is "$(./app)" 20 "the program counts them all"
+grep -qw avx /proc/cpuinfo && avx=1 || avx=0
+gcc -g -O2 -DHAS_AVX=$avx -o app app.c || exit 1
+is "$(./app)" "$((5 * avx)) 20" "the program counts them all"
 
 run() { guard "$live_sh" --bpftrace "$bpftrace" -c ./app -o trace "$@" >out 2>messages; }
 for name in get_ref get_far; do
@@ -51,4 +60,15 @@ ok "a call tree" run --calls 'get_*'
 is "$(grep -c get_plain trace)" 5 "... of the others"
 not_ok "an address" run -e "uprobe:__EXE__:0x$(nm app | sed -n 's/^0*\([0-9a-f]*\) T get_ref/\1/p') { @ = count(); }"
 like "$(cat messages)" 'begins with an instruction with a lock prefix' "... says so, too"
+if [ $avx = 1 ]; then
+	for name in vec_load vec_store; do
+		not_ok "$name: an AVX instruction" run -t uprobe:$name
+		like "$(cat messages)" "the functions that match 'uprobe:$name' begin with an AVX instruction" "... which Linux refuses, or does not execute"
+	done
+	ok "a pattern of functions" run -t 'uprobe:vec_*' --count
+	like "$(cat trace)" 'vec_add.*1' "... has those of other AVX instructions"
+	is "$(cat out)" "5 20" "... and the program does what it does without a trace"
+else
+	skip "AVX instructions" "this processor has none"
+fi
 done_testing
