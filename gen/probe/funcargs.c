@@ -5,6 +5,7 @@
 
 #include "ctype/cxxclass.h"
 #include "dwarf/dwload.h"
+#include "dwarf/dwname.h"
 #include "elf/imgsym.h"
 #include "probe/argloc.h"
 
@@ -35,6 +36,7 @@ struct place {
 	bool is_at_once;
 	bool
 	    needs_rule; // PLACE_BEHIND, PLACE_SPREAD: said of the whole function, as PLACE_ANYWHERE is
+	int by_value; // as passing_of() has it
 };
 
 /** As clang has a bool. */
@@ -159,8 +161,99 @@ struct convention {
 	unsigned machine;
 	bool is_c;
 	bool is_certain;
-	int next; // argument register that is free
+	int next, next_float; // argument registers that are free
 };
+
+/** To what it names: past typedefs, const and arrays. */
+static void strip(Dwarf_Die *type)
+{
+	int tag;
+	for (unsigned i = 0; i < DWSRC_MAX_DEPTH; i++) {
+		tag = dwarf_tag(type);
+		if ((tag != DW_TAG_typedef && tag != DW_TAG_const_type &&
+		     tag != DW_TAG_volatile_type && tag != DW_TAG_array_type) ||
+		    !dwsrc_follow(type, DW_AT_type))
+			return;
+	}
+}
+
+/** Is @function, a member of @type, its destructor, or does it copy or move one? */
+static bool is_special(struct dwsrc *src, Dwarf_Die *type, Dwarf_Die *function)
+{
+	struct str name = str_from(dwsrc_name(function)), own = str_from(dwsrc_name(type));
+	struct dwwalk w = {0};
+	if (!str_eq(name, str_slice(own, 0, str_find(own, '<'))))
+		return str_has_prefix(name, STR("~"));
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, function, &die);) {
+		if (dwarf_tag(&die) != DW_TAG_formal_parameter ||
+		    dwsrc_flag(&die, DW_AT_artificial) || !dwsrc_follow(&die, DW_AT_type))
+			continue;
+		int tag = dwarf_tag(&die);
+		if ((tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type) ||
+		    !dwsrc_follow(&die, DW_AT_type))
+			return false;
+		strip(&die);
+		return die.addr == type->addr;
+	}
+	return false;
+}
+
+/**
+ * Is the class passed by value, 1, or by its address, 0? -1: not known. gcc 12 does not write the attribute. One that copies or
+ * destroys itself in its own way, or has such a part, is by address: C++ ABI for Itanium, 1.1.
+ */
+static int passing_of_class(struct dwsrc *src, Dwarf_Die *type, unsigned depth, unsigned *left)
+{
+	struct dwwalk w = {0};
+	int ret = 1;
+	if (depth > 16 || dwsrc_flag(type, DW_AT_declaration))
+		return -1;
+	for (Dwarf_Die die = {0}, of; ret && dwsrc_next_child(src, &w, type, &die);) {
+		int tag = dwarf_tag(&die), part = 1;
+		uint64_t how = 0;
+		of = die;
+		if (!*left || !--*left)
+			return -1;
+		if ((tag == DW_TAG_subprogram || tag == DW_TAG_inheritance) &&
+		    dwsrc_number(&die, DW_AT_virtuality, &how) && how)
+			return 0;
+		if (tag == DW_TAG_subprogram && !dwsrc_flag(&die, DW_AT_artificial) &&
+		    is_special(src, type, &die) &&
+		    !(dwsrc_number(&die, DW_AT_defaulted, &how) && how == DW_DEFAULTED_in_class))
+			part = dwsrc_flag(&die, DW_AT_deleted) ? -1 : 0;
+		if ((tag == DW_TAG_inheritance ||
+		     (tag == DW_TAG_member && !dwsrc_flag(&die, DW_AT_declaration))) &&
+		    dwsrc_follow(&of, DW_AT_type)) {
+			strip(&of);
+			if (dwname_kind_of_tag(dwarf_tag(&of)) & (NAME_STRUCT | NAME_UNION))
+				part = passing_of_class(src, &of, depth + 1, left);
+		}
+		ret = part < 1 && part != ret ? (part ? -1 : 0) : ret;
+	}
+	return ret;
+}
+
+/** The same of the type of @die: of C++ the class says so, DWARF 5, section 5.7. */
+static int passing_of(struct dwsrc *src, const struct convention *c, Dwarf_Die *die)
+{
+	enum { BY_REFERENCE = 4, BY_VALUE = 5 };
+	Dwarf_Attribute at;
+	Dwarf_Die type;
+	uint64_t cc;
+	Dwarf_Half version = 0;
+	unsigned left = MEMBERS;
+	if (c->is_c)
+		return 1;
+	if (!dwarf_attr_integrate(die, DW_AT_type, &at) || !dwarf_formref_die(&at, &type))
+		return -1;
+	strip(&type);
+	if (dwsrc_number(&type, DW_AT_calling_convention, &cc))
+		return cc == BY_VALUE ? 1 : cc == BY_REFERENCE ? 0 : -1;
+	// Before DWARF 5 what is defaulted may not be marked.
+	bool is_class = dwname_kind_of_tag(dwarf_tag(&type)) & (NAME_STRUCT | NAME_UNION);
+	dwarf_cu_info(type.cu, &version, NULL, NULL, NULL, NULL, NULL, NULL);
+	return is_class && version >= 5 ? passing_of_class(src, &type, 0, &left) : -1;
+}
 
 /**
  * Is it made of numbers and pointers in their natural places, of which each register takes its part?
@@ -185,9 +278,11 @@ static bool is_plain(struct ctype *t, uint64_t off, unsigned *left)
 	return ctype_complete(t);
 }
 
-static void begin(struct convention *c, struct ctype *result)
+static void begin(struct dwsrc *src, struct convention *c, Dwarf_Die *function,
+		  struct ctype *result)
 {
 	unsigned left = MEMBERS;
+	int by_value = passing_of(src, c, function);
 	uint64_t size = 0;
 	bool is_sized = ctype_size(result, &size);
 	c->is_certain = true;
@@ -197,22 +292,28 @@ static void begin(struct convention *c, struct ctype *result)
 		return;
 	if (!ctype_is_aggregate(result))
 		c->is_certain = result->kind != CTYPE_ARRAY && is_sized && size <= 16;
-	else if (!c->is_c || !is_sized || !is_plain(result, 0, &left))
+	else if (by_value < 0 || !is_sized || (by_value && !is_plain(result, 0, &left)))
 		c->is_certain = false;
-	else if (size > 16)
+	else if (!by_value || size > 16)
 		c->next++; // the address that it is returned at
 }
 
-/** Whether a member of @t, which is_plain(), is no floating-point number: at most four alike are in registers of theirs. */
-static bool has_integer(struct ctype *t)
+/** Has @t, which is_plain() and lies at @off, an integer or a pointer among the @n bytes at @from? */
+static bool has_integer(struct ctype *t, uint64_t off, uint64_t from, uint64_t n)
 {
+	enum { MOST = 16 }; // elements are alike
+	uint64_t size = 0;
 	t = ctype_strip(t);
-	if (t->kind == CTYPE_ARRAY)
-		return has_integer(t->of);
+	if (t->kind == CTYPE_ARRAY) {
+		for (uint64_t i = 0; ctype_size(t->of, &size) && i < t->count && i < MOST; i++)
+			if (has_integer(t->of, off + i * size, from, n))
+				return true;
+		return false;
+	}
 	for (size_t i = 0; ctype_is_aggregate(t) && i < t->n_members; i++)
-		if (has_integer(t->members[i].type))
+		if (has_integer(t->members[i].type, off + t->members[i].off, from, n))
 			return true;
-	return !ctype_is_aggregate(t) && t->kind != CTYPE_FLOAT;
+	return !ctype_is_aggregate(t) && t->kind != CTYPE_FLOAT && off - from < n;
 }
 
 /** Whether of a parameter of type @t a register has only the address, as AArch64 passes large structs. */
@@ -222,12 +323,32 @@ static bool is_by_address(const struct convention *c, struct ctype *t)
 	uint64_t size;
 	t = ctype_strip(t);
 	return t && c->machine == EM_AARCH64 && c->is_c && ctype_is_aggregate(t) &&
-	       ctype_size(t, &size) && size > 16 && is_plain(t, 0, &left) && has_integer(t);
+	       ctype_size(t, &size) && size > 16 && is_plain(t, 0, &left) &&
+	       has_integer(
+		   t, 0, 0,
+		   UINT64_MAX); // at most four floating-point numbers alike are in registers of theirs
+}
+
+/** A struct that is passed by value takes registers for all of its eight bytes, or is in memory: psABI of x86-64, 3.2.3. */
+static bool skip_struct(struct convention *c, struct ctype *t, uint64_t size)
+{
+	unsigned left = MEMBERS;
+	int n = 0, n_floats = 0;
+	if (c->machine != EM_X86_64 || (size <= 16 && !is_plain(t, 0, &left)))
+		return false;
+	for (uint64_t at = 0; size <= 16 && at < size; at += 8)
+		*(has_integer(t, 0, at, 8) ? &n : &n_floats) += 1;
+	if (c->next + n <= 6 && c->next_float + n_floats <= 8) {
+		c->next += n;
+		c->next_float += n_floats;
+	}
+	return true;
 }
 
 /** The number of a parameter of type @t, or of its address. */
-static int next_number(struct convention *c, struct ctype *t, enum place_kind kind)
+static int next_number(struct convention *c, struct ctype *t, const struct place *p)
 {
+	enum place_kind kind = p->kind;
 	uint64_t size;
 	if (kind == PLACE_BEHIND)
 		return c->is_certain && funcargs_register(c->machine, c->next) >= 0 ? c->next++
@@ -239,10 +360,11 @@ static int next_number(struct convention *c, struct ctype *t, enum place_kind ki
 	}
 	t = ctype_strip(t);
 	bool is_known = t && ctype_size(t, &size);
-	if (is_known && t->kind == CTYPE_FLOAT)
+	if (is_known && t->kind == CTYPE_FLOAT) {
+		c->next_float += size <= 8;
 		return -1;
-	// In memory.
-	if (is_known && ctype_is_aggregate(t) && size > 16 && c->is_c && c->machine == EM_X86_64)
+	}
+	if (is_known && ctype_is_aggregate(t) && p->by_value == 1 && skip_struct(c, t, size))
 		return -1;
 	if (c->is_certain && is_by_address(c, t)) {
 		c->next++;
@@ -305,7 +427,7 @@ static void number(struct arena *a, struct convention *c, struct funcargs *f,
 	for (size_t i = 0; i < f->list.n; i++) {
 		struct ctype *t = f->list.v[i].arg.type;
 		enum place_kind kind = places[i].kind;
-		rule[i] = next_number(c, t, kind);
+		rule[i] = next_number(c, t, &places[i]);
 		f->list.v[i].is_there = kind == PLACE_ABOVE && c->is_certain;
 		is_own |=
 		    ((kind == PLACE_NONE || kind == PLACE_UNKNOWN) && !is_by_address(c, t)) ||
@@ -367,7 +489,7 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 	Dwarf_Addr entry;
 	VEC(struct place) places = {0};
 	*ret = (struct funcargs){0};
-	if (!dwsrc_open(src) || !dwsite_at(src, addr, &site) || !site.dies.n)
+	if (!dwsite_at(src, addr, NULL, &site))
 		return false;
 	Dwarf_Die *function = &site.dies.v[site.dies.n - 1];
 	if (dwarf_tag(function) != DW_TAG_subprogram || !dwsite_entry(function, &entry) ||
@@ -375,7 +497,7 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 		return false;
 	ret->function = str_from(dwarf_diename(function));
 	struct convention c = {.machine = src->img->machine, .is_c = dwsrc_is_c(&site.unit)};
-	begin(&c, dwload_type_of(src, function));
+	begin(src, &c, function, dwload_type_of(src, function));
 	read_result(src, &site, function, ret);
 	c.is_certain &= is_callable(&site.unit, function);
 	argloc_begin(&at, src, &site);
@@ -389,7 +511,9 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 					      .type = ctype_as_pointer(src->arena, t),
 					      .from = PROBEARG_DECLARED}};
 		vec_push(src->arena, &ret->list, arg);
-		vec_push(src->arena, &places, find_place(&at, &die, t));
+		struct place place = find_place(&at, &die, t);
+		place.by_value = passing_of(src, &c, &die);
+		vec_push(src->arena, &places, place);
 	}
 	number(src->arena, &c, ret, places.v, img_is_local(src->img, site.at));
 	return true;
