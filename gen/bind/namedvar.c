@@ -256,9 +256,9 @@ static const struct argloc_var *find_in(struct code_site *s, size_t end, struct 
 static bool find_local(struct code_site *s, struct str name, struct found *ret)
 {
 	const struct argloc_var *v = NULL;
-	Dwarf_Die gone = s->site.gone && !s->is_call ? *s->site.gone : (Dwarf_Die){0};
+	Dwarf_Die gone = s->site.gone && !s->is_call ? dwsrc_origin(*s->site.gone) : (Dwarf_Die){0};
 	struct dwwalk below = {0};
-	if (gone.addr && dwsrc_follow(&gone, DW_AT_abstract_origin) &&
+	if (gone.addr &&
 	    is_forgotten(s, &below, &gone, name, s->asked.line ? s->asked.line : s->site.line, 0)) {
 		*ret = (struct found){
 		    .var.name = name, .is_global = true, .why_not = "it is optimized out"};
@@ -362,7 +362,7 @@ static struct str place_name(const struct bind *b, const struct code_site *s, ui
 static bool is_own_place(const struct code_site *s, uint64_t pc, const struct argloc_var *v)
 {
 	struct dwsite here;
-	return dwsite_at(s->src, pc, &here) &&
+	return dwsite_at(s->src, pc, NULL, &here) &&
 	       here.dies.v[here.end - 1].addr == s->site.dies.v[function_of(s, v)].addr;
 }
 
@@ -576,9 +576,8 @@ static bool look_around(struct arena *a, const struct context_place *p, bool is_
 {
 	struct dwasked entry = {.how = DWASKED_ENTRY};
 	*ret = (struct code_site){.src = p->src, .is_call = is_call, .asked = p->asked};
-	if (!dwsrc_open(p->src) || !dwsite_at(p->src, p->addr, &ret->site))
+	if (!dwsite_at(p->src, p->addr, is_call ? &entry : &p->asked, &ret->site))
 		return false;
-	dwsite_choose(p->src, &ret->site, is_call ? &entry : &p->asked);
 	argloc_init(&ret->loc, p->src, &ret->site, !is_call);
 	dwsite_rows(p->src, &ret->site, &ret->rows);
 	struct funcargs *f = arena_new(a, struct funcargs);
@@ -681,6 +680,7 @@ bool namedvar_list(struct arena *a, const struct context_place *places, size_t n
 			continue;
 		if (!is_readable(a, spots, n, v->name, &one))
 			one = (struct namedvar){.name = v->name};
+		one.is_param = is_parameter(v);
 		vec_push(a, &ret->list, one);
 	}
 	return n > 0;

@@ -22,6 +22,7 @@ struct namedvar {
 	struct str name;
 	struct ctype *type; /**< a reference as a pointer */
 	bool is_memory;	    /**< a struct or an array: `text` is its address */
+	bool is_param;	    /**< of namedvar_list() */
 	struct str
 	    text; /**< else its bits, more than its size maybe, as an operand that a cast may stand before */
 };

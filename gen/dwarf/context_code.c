@@ -197,18 +197,13 @@ const struct context_blocks *context_blocks_at(struct arena *a, struct context *
 	struct context_blocks *b = p->blocks = arena_new(a, struct context_blocks);
 	struct dwsite site;
 	b->src = p->src;
-	if (!dwsrc_open(b->src))
+	if (!dwsite_at(b->src, p->addr, &p->asked, &site))
 		return b;
-	uint64_t n_before = b->src->n_visits;
-	if (dwsite_at(b->src, p->addr, &site)) {
-		b->is_flat = !keeps_blocks(&site.unit);
-		dwsite_choose(b->src, &site, &p->asked);
-		for (size_t k = site.first; k < site.end; k++)
-			add_block(a, b, site.dies.v[k]);
-		b->n_around = b->dies.n;
-		if (b->is_flat)
-			add_strays(a, b, &site.unit);
-	}
-	dwsite_spend(b->src, n_before);
+	b->is_flat = !keeps_blocks(&site.unit);
+	for (size_t k = site.first; k < site.end; k++)
+		add_block(a, b, site.dies.v[k]);
+	b->n_around = b->dies.n;
+	if (b->is_flat)
+		add_strays(a, b, &site.unit);
 	return b;
 }

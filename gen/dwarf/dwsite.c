@@ -252,7 +252,53 @@ static bool is_asked(struct dwsrc *src, struct dwsite *s, size_t i, const struct
 	return has_line(src, s, die, asked, last);
 }
 
-void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *asked)
+/** Functions of a unit as they were written, outside of others. */
+struct dwwritten {
+	VEC(Dwarf_Die) list;
+};
+
+static void add_written(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, unsigned depth,
+			struct dwwritten *ret)
+{
+	for (Dwarf_Die die = {0};
+	     depth < DWSRC_MAX_DEPTH && dwsrc_next_child(src, w, parent, &die);) {
+		int tag = dwarf_tag(&die);
+		if (tag == DW_TAG_subprogram && !dwarf_hasattr(&die, DW_AT_abstract_origin) &&
+		    !dwsrc_flag(&die, DW_AT_declaration))
+			vec_push(src->arena, &ret->list, die);
+		else if (dwname_is_scope(tag))
+			add_written(src, w, &die, depth + 1, ret);
+	}
+}
+
+/**
+ * The function that the line is part of, of the units of those around: declared in its file, the last before it, but after
+ * *@last. Nothing is left of it where it is not around: a row of the line table without a scope.
+ */
+static void find_lost(struct dwsrc *src, struct dwsite *s, const struct dwasked *asked,
+		      unsigned last)
+{
+	const Dwarf_Die *found = NULL;
+	for (size_t i = 0; i < s->dies.n; i++) {
+		Dwarf_Die origin = dwsrc_origin(s->dies.v[i]), unit;
+		if (!dwsite_is_function(&origin) || !dwarf_diecu(&origin, &unit, NULL, NULL))
+			continue;
+		struct dwwritten *of = map_get_ptr(&src->written, unit.addr);
+		if (!of) {
+			struct dwwalk w = {0};
+			of = arena_new(src->arena, struct dwwritten);
+			map_put_ptr(src->arena, &src->written, unit.addr, of);
+			add_written(src, &w, &unit, 0, of);
+		}
+		for (size_t k = 0; k < of->list.n; k++)
+			if (has_line(src, s, &of->list.v[k], asked, &last))
+				found = &of->list.v[k];
+	}
+	if (found)
+		vec_push(src->arena, &s->empty, *found);
+}
+
+static void choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *asked)
 {
 	unsigned last = 0;
 	size_t first = 0, end = s->dies.n;
@@ -268,8 +314,10 @@ void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *as
 		first = i + 1;
 	}
 	s->empty.n = 0;
-	if (asked->how == DWASKED_LINE)
+	if (asked->how == DWASKED_LINE) {
 		find_empty(src, s);
+		find_lost(src, s, asked, last);
+	}
 	for (size_t i = 0; i < s->empty.n; i++)
 		if (has_line(src, s, &s->empty.v[i], asked, &last))
 			s->gone = &s->empty.v[i];
@@ -307,30 +355,40 @@ static void find_line(struct dwsrc *src, struct dwsite *s)
 		;
 }
 
-bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret)
+static bool find(struct dwsrc *src, const struct dwasked *asked, struct dwsite *ret)
 {
 	struct debuginfo *di;
 	Dwarf_Die function, split;
-	*ret = (struct dwsite){.pc = pc};
 	if (!img_debuginfo(src->img, &di))
 		return false;
-	ret->at = pc - di->bias;
-	if (!dwsite_listed_unit(src, pc, &ret->unit))
+	ret->at = ret->pc - di->bias;
+	if (!dwsite_listed_unit(src, ret->pc, &ret->unit))
 		return false;
 	bool has_lines = dwsite_may_read_lines(src, &ret->unit);
 	if (dwsplit_unit(src, &ret->unit, &split) && split.cu)
 		ret->unit = split;
 	if (has_lines)
 		find_line(src, ret);
-	struct dwwalk w = {0}, w2 = {0};
+	struct dwwalk w = {0}, w2 = {0}, down = {0};
 	if (!find_function(src, &w, &ret->unit, ret->at, false, 0, &function) &&
 	    !find_function(src, &w2, &ret->unit, ret->at, true, 0, &function))
 		return false;
-	struct dwwalk down = {0};
 	descend(src, &down, &function, ret);
 	vec_push(src->arena, &ret->dies, function);
-	dwsite_choose(src, ret, &(struct dwasked){0});
+	choose(src, ret, asked);
 	return true;
+}
+
+bool dwsite_at(struct dwsrc *src, uint64_t pc, const struct dwasked *asked, struct dwsite *ret)
+{
+	static const struct dwasked innermost = {.how = DWASKED_ADDRESS};
+	*ret = (struct dwsite){.pc = pc};
+	if (!dwsrc_open(src))
+		return false;
+	uint64_t n_before = src->n_visits;
+	bool found = find(src, asked ? asked : &innermost, ret);
+	dwsite_spend(src, n_before);
+	return found;
 }
 
 struct str dwsite_source(struct dwsrc *src, uint64_t pc)
@@ -345,7 +403,8 @@ struct str dwsite_source(struct dwsrc *src, uint64_t pc)
 	const char *dir = dwsrc_string(&unit, DW_AT_comp_dir);
 	const char *name = dwarf_diename(&unit);
 	if (name && strcmp(name, "<artificial>") == 0) // link-time optimisation: of several files
-		name = dwsite_at(src, pc, &site) && site.file.n ? str_dup(a, site.file) : NULL;
+		name =
+		    dwsite_at(src, pc, NULL, &site) && site.file.n ? str_dup(a, site.file) : NULL;
 	return name ? str_printf(a, "%s/%s", dir ? dir : "", name) : STR("");
 }
 
@@ -628,7 +687,7 @@ bool dwsite_has_body(struct dwsrc *src, uint64_t pc)
 {
 	struct dwsite site;
 	struct dwwalk w = {0};
-	if (!dwsrc_open(src) || !dwsite_at(src, pc, &site))
+	if (!dwsite_at(src, pc, NULL, &site))
 		return false;
 	Dwarf_Die *function = &site.dies.v[site.dies.n - 1];
 	for (Dwarf_Die child = {0}; dwsrc_next_child(src, &w, function, &child);)
@@ -669,7 +728,7 @@ static bool begin_copies(struct dwsrc *src)
 const struct dwinlined *dwsite_inlined_at(struct dwsrc *src, uint64_t pc)
 {
 	struct dwsite site;
-	if (!begin_copies(src) || !dwsite_at(src, pc, &site) || !site.dies.n)
+	if (!begin_copies(src) || !dwsite_at(src, pc, NULL, &site))
 		return NULL;
 	Dwarf_Die origin = dwsrc_origin(site.dies.v[site.dies.n - 1]);
 	struct str word = dwsrc_word(str_from(dwarf_diename(&origin)));

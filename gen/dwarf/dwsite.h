@@ -6,7 +6,7 @@
  * sections 3.3 to 3.5.
  *
  *	struct dwsite s;
- *	if (dwsite_at(src, pc, &s))
+ *	if (dwsite_at(src, pc, NULL, &s))
  *		for (size_t i = 0; i < s.dies.n; i++) use(&s.dies.v[i]);
  */
 #pragma once
@@ -61,13 +61,13 @@ bool dwsite_may_read_lines(struct dwsrc *src, Dwarf_Die *unit);
  * without a message, when there is none.
  */
 bool dwsite_listed_unit(struct dwsrc *src, uint64_t pc, Dwarf_Die *ret);
-/** False, without a message, when no unit or function has code at link-time address @pc. */
-bool dwsite_at(struct dwsrc *src, uint64_t pc, struct dwsite *ret);
 /**
- * Chooses the function that is meant. A line is part of the function that is declared in its file and not after it,
- * the last of those around: not of what has been inlined there from elsewhere, and of a lambda before its function.
+ * False, without a message, when no unit or function has code at link-time address @pc; the line may be known all the same.
+ * @asked, or NULL for the innermost one, chooses the function that is meant. A line is part of the function that is declared
+ * in its file and not after it, the last of those around: not of what has been inlined there from elsewhere, and of a lambda
+ * before its function.
  */
-void dwsite_choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *asked);
+bool dwsite_at(struct dwsrc *src, uint64_t pc, const struct dwasked *asked, struct dwsite *ret);
 /** The function, inlined or not, that scope @i is of: an index of dies. */
 size_t dwsite_function_of(const struct dwsite *s, size_t i);
 /** Line @name of @die, DW_AT_decl_line or DW_AT_call_line; 0: not known. */

@@ -75,6 +75,7 @@ struct dwsrc {
 	uint64_t n_visits;	 /**< DIEs that walks have come to */
 	uint64_t n_spent;	 /**< dwsite's: what it took to look around places in the code */
 	bool is_spent;		 /**< that was too much, which was reported */
+	struct map written;	 /**< dwsite's: place of a unit's top DIE -> struct dwwritten */
 	struct dwcopies *copies; /**< dwsite's: of inlined functions; NULL until it is asked */
 	/** For tests, before anything is asked: dwfind takes it for large debug information. */
 	bool acts_large;

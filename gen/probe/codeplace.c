@@ -26,20 +26,13 @@ struct finder {
 	VEC(struct codeplace) thunks;  // of any name
 };
 
-static bool look(struct dwsrc *src, uint64_t addr, struct dwsite *ret)
-{
-	uint64_t n_before = src->n_visits;
-	bool found = dwsrc_open(src) && dwsite_at(src, addr, ret);
-	dwsite_spend(src, n_before);
-	return found;
-}
-
 /** As written; that of Rust's newer mangling the debug information has. */
 static struct str name_of(struct finder *f, const struct img_symbol *sym)
 {
 	struct dwsite site;
 	struct str name = demangle_symbol(f->a, sym->name);
-	return name.n || !look(f->src, sym->addr, &site) ? name : dwsite_written(f->src, &site);
+	return name.n || !dwsite_at(f->src, sym->addr, NULL, &site) ? name
+								    : dwsite_written(f->src, &site);
 }
 
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
@@ -174,7 +167,7 @@ static bool try_function(void *ctx, const struct img_symbol *sym)
 	    vec_any(const struct codeplace, p, &h->finder->ret->list,
 		    p->how == CODEPLACE_COPY && p->addr - sym->addr < sym->size) &&
 	    !branch_leads_to(h->finder->src->img, h->thunk->addr, h->thunk->size, sym->addr) &&
-	    !look(h->finder->src, h->thunk->addr, &site);
+	    !dwsite_at(h->finder->src, h->thunk->addr, NULL, &site);
 	return false;
 }
 
@@ -259,7 +252,7 @@ bool codeplace_parse_lines(struct str text, struct str *file, unsigned *first, u
 		colon--;
 	struct str numbers = str_from_offset(text, colon);
 	size_t dash = last ? str_find(numbers, '-') : numbers.n;
-	if (colon < 2 || !str_to_u64(str_slice(numbers, 0, dash), &from) || !from)
+	if (colon < 2 || !str_to_u64(str_slice(numbers, 0, dash), &from))
 		return false;
 	to = from;
 	if ((dash < numbers.n && !str_to_u64(str_from_offset(numbers, dash + 1), &to)) ||
@@ -275,7 +268,7 @@ bool codeplace_parse_lines(struct str text, struct str *file, unsigned *first, u
 struct str codeplace_where(struct arena *a, struct binary *bin, uint64_t addr, bool with_line)
 {
 	struct dwsite site;
-	if (!look(bin->src, addr, &site))
+	if (!dwsite_at(bin->src, addr, NULL, &site))
 		return STR("");
 	struct str ret = str_printf(a, STR_FMT "()", STR_ARG(site.function));
 	if (site.caller.n)
@@ -342,7 +335,7 @@ static bool find_files(struct line_finder *f, Dwarf_Die *unit)
 static const void *block_at(struct line_finder *f, uint64_t addr)
 {
 	struct dwsite site;
-	return look(f->src, addr, &site) && site.dies.n ? site.dies.v[0].addr : NULL;
+	return dwsite_at(f->src, addr, NULL, &site) ? site.dies.v[0].addr : NULL;
 }
 
 struct row {

@@ -163,8 +163,8 @@ static void read_site(struct binary *b, const struct sdt_probe *p, struct probes
 	struct dwsrc *src = may_read && dwsrc_open(b->src) ? b->src : NULL;
 	struct dwsite scope;
 	read_operands(b, s);
+	bool found = src && dwsite_at(src, s->site->pc, NULL, &scope);
 	uint64_t n_before = src ? src->n_visits : 0;
-	bool found = src && dwsite_at(src, s->site->pc, &scope);
 	if (found || src) {
 		s->function = scope.function;
 		s->caller = scope.caller;

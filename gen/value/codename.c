@@ -218,9 +218,8 @@ static bool has_namesake(struct codename *c, const struct file *in, const struct
 static struct str add_place(struct codename *c, const struct module *m, const struct symbol *s)
 {
 	struct dwsrc *src = m->file->src;
-	struct dwsite site = {0};
-	if (dwsrc_open(src))
-		dwsite_at(src, s->addr, &site); // the line also without a function
+	struct dwsite site;
+	dwsite_at(src, s->addr, NULL, &site); // the line also without a function
 	if (!site.line)
 		return str_printf(c->arena, STR_FMT " (0x%" PRIx64 ")", STR_ARG(s->name),
 				  s->addr + m->bias);

@@ -57,7 +57,7 @@ static void use_site(struct arena *a, struct dwsrc *src, uint64_t pc)
 	struct argloc_candidates found = {0};
 	struct sdtarg *args;
 	size_t n;
-	if (!dwsite_at(src, pc, &site))
+	if (!dwsite_at(src, pc, NULL, &site))
 		return;
 	argloc_init(&at, src, &site, true);
 	sdtarg_parse(a, EM_X86_64,
