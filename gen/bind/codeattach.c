@@ -770,6 +770,9 @@ static bool bind_as_written(struct attaching *w)
 bool codeattach_check_line(struct diag *d, const struct diag_place *at, struct str file,
 			   unsigned line, const struct codeplace_lines *s)
 {
+	if (!line)
+		return diag_error(d, at, STR_FMT ":0: the first line of a file is 1",
+				  STR_ARG(file));
 	if (codeplace_is_ambiguous(d, at, file, s))
 		return false;
 	if (!s->list.n && s->next)

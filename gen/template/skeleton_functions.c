@@ -24,7 +24,8 @@ struct function {
 	struct str label; // as people write it
 	bool by_address;  // no name means it alone
 	bool is_copy;	  // it is inlined
-	unsigned n_same;  // others of that name, which bpftrace does not find
+	struct dwasked asked;
+	unsigned n_same; // others of that name, which bpftrace does not find
 };
 
 struct finder {
@@ -108,7 +109,7 @@ static bool add_symbol(void *ctx, const struct img_symbol *sym)
 		// In a template $1 is an argument of the script.
 		vec_push(a, &f->found,
 			 (struct function){f->at, name, sym->addr, demangle_written(a, sym->name),
-					   str_has(sym->name, "$"), false, 0});
+					   str_has(sym->name, "$"), .n_same = 0});
 		same_addr = f->found.n;
 		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
 	}
@@ -143,11 +144,12 @@ static void add_places(struct finder *f, const struct codeplaces *places)
 	bool has_clone =
 	    vec_any(const struct codeplace, p, &places->list, p->how == CODEPLACE_CLONE);
 	vec_each(const struct codeplace, p, &places->list) {
-		struct function fn = {
-		    f->at, word_own("?"), p->addr, p->name, false, p->how == CODEPLACE_COPY, 0};
+		struct function fn = {f->at, word_own("?"), p->addr, p->name,
+				      .is_copy = p->how == CODEPLACE_COPY};
 		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
 				has_clone || p->how != CODEPLACE_ENTRY ||
 				!is_writable(p->symbol, &fn.name);
+		fn.asked = p->asked;
 		if (f->sk->is_list) // its symbol is shown, also of a clone
 			is_writable(p->symbol, &fn.name);
 		struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
@@ -309,6 +311,36 @@ static void add_listed(struct finder *f, const struct function *fn)
 	skeleton_add(f->sk, &p);
 }
 
+static void add_variable(struct skeleton *sk, struct skeleton_probe *p, const struct namedvar *v)
+{
+	struct probearg arg = {.name = v->name, .type = v->type};
+	struct safe_word name = word_ident(sk->arena, v->name, "var", p->n_fields);
+	if (v->is_memory)
+		arg.type = ctype_new_pointer(sk->arena, v->type, sizeof(uint64_t));
+	struct skeleton_field *f = push_field(
+	    sk, p, &arg, word_join(sk->arena, word_own(""), "vars.", name), v->type != NULL);
+	f->index = UINT_MAX;
+	f->name = name;
+	f->is_memory = v->is_memory;
+}
+
+/** Where an inlined copy begins its parameters are variables, unless another copy in it begins there, too. */
+static void add_copied(struct skeleton *sk, struct skeleton_probe *p, const struct function *fn)
+{
+	struct dwsrc *src = fn->file->bin.src;
+	struct context_place at = {.src = src, .addr = fn->addr};
+	struct dwsite copy, innermost;
+	struct namedvars vars;
+	if (!dwsite_at(src, fn->addr, &fn->asked, &copy) ||
+	    !dwsite_at(src, fn->addr, NULL, &innermost) || copy.end != innermost.end)
+		return;
+	namedvar_list(sk->arena, &at, 1, &vars);
+	p->fields = arena_array(sk->arena, struct skeleton_field, vars.list.n + 1);
+	vec_each(const struct namedvar, v, &vars.list)
+		if (v->is_param)
+			add_variable(sk, p, v);
+}
+
 static void add_function(struct finder *f, const struct function *fn)
 {
 	struct skeleton *sk = f->sk;
@@ -337,6 +369,7 @@ static void add_function(struct finder *f, const struct function *fn)
 		p.what = word_number(sk->arena, fn->addr);
 	if (fn->is_copy) {
 		f->n_copies++;
+		add_copied(sk, &p, fn);
 	} else if (!funcargs_read(fn->file->bin.src, fn->addr, &args)) {
 		f->n_unknown++;
 		f->unknown = fn->label;
@@ -589,19 +622,6 @@ static void read_pattern(struct finder *f, struct str pattern)
 
 // --- a source line ---
 
-static void add_variable(struct skeleton *sk, struct skeleton_probe *p, const struct namedvar *v)
-{
-	struct probearg arg = {.name = v->name, .type = v->type};
-	struct safe_word name = word_ident(sk->arena, v->name, "var", p->n_fields);
-	if (v->is_memory)
-		arg.type = ctype_new_pointer(sk->arena, v->type, sizeof(uint64_t));
-	struct skeleton_field *f = push_field(
-	    sk, p, &arg, word_join(sk->arena, word_own(""), "vars.", name), v->type != NULL);
-	f->index = UINT_MAX;
-	f->name = name;
-	f->is_memory = v->is_memory;
-}
-
 /** PATH:FILE, PATH@FILE, __EXE__:FILE, FILE: of a source file */
 static struct str take_path(struct str *file)
 {
@@ -688,14 +708,17 @@ static bool add_line(struct skeleton *sk, struct str pattern, bool *good)
 {
 	struct finder f = {.sk = sk, .is_return = str_has_prefix(pattern, STR("uretprobe:"))};
 	struct str file;
-	unsigned line;
+	unsigned line, last;
 	if (sk->calls || sk->is_list ||
 	    !codeplace_parse_lines(str_from_offset(pattern, str_find(pattern, ':') + 1), &file,
-				   &line, NULL))
+				   &line, &last))
 		return false;
 	f.file = take_path(&file);
 	*good = f.is_return ? diag_error(sk->diag, NULL, "a source line has no return")
-			    : add_places_of_line(&f, file, line);
+		: last > line
+		    ? diag_error(sk->diag, NULL, "-t traces one line of " STR_FMT ", not %u to %u",
+				 STR_ARG(file), line, last)
+		    : add_places_of_line(&f, file, line);
 	return true;
 }
 
@@ -719,15 +742,18 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 	if (f.found.n + (sk->calls ? sk->probes.n : 0) > max_functions(sk))
 		return report_too_many(&f, pattern);
 	for (size_t i = 0; i < f.found.n; i++) {
-		struct str key = str_printf(
-		    sk->arena, "%s %llx " STR_FMT, f.is_return ? "uretprobe" : "uprobe",
-		    (unsigned long long)f.found.v[i].addr, STR_ARG(f.found.v[i].file->path));
+		const struct function *fn = &f.found.v[i];
+		// Copies of two functions can begin at one address.
+		struct str key =
+		    str_printf(sk->arena, "%s %llx " STR_FMT " " STR_FMT,
+			       f.is_return ? "uretprobe" : "uprobe", (unsigned long long)fn->addr,
+			       STR_ARG(fn->file->path), STR_ARG(fn->is_copy ? fn->label : STR("")));
 		if (!map_add(sk->arena, &sk->known, key))
 			continue;
 		if (sk->is_list)
-			add_listed(&f, &f.found.v[i]);
+			add_listed(&f, fn);
 		else
-			add_function(&f, &f.found.v[i]);
+			add_function(&f, fn);
 	}
 	report_less(&f);
 	return true;

@@ -188,6 +188,8 @@ for f in "outer 5" "inner 105"; do
 	"$live_sh" -q -c "$tmp/nest" -o "$tmp/trace" -e "uprobe:__EXE__:${f% *} { printf(\"%d\", vars.n); }" 2>"$tmp/messages"
 	is "$(grep . "$tmp/trace")" "${f#* }" "a copy in a copy of C: vars.n of ${f% *}()"
 done
+"$live_sh" -q -c "$tmp/nest" -o "$tmp/trace" -t uprobe:outer -t uprobe:inner 2>"$tmp/messages"
+like "$(sed 's/.* uprobe:/uprobe:/' "$tmp/trace" | sort | tr '\n' ';')" '^uprobe:inner n=105;uprobe:outer( n=5 m=105)?;$' "-t: parameters of copies, and never the inner one's for the outer's"
 # --- a row of the line table without a scope, as gcc leaves of an inlined function that throws: its n is not that of main()
 cat >"$tmp/lost.c" <<'END'
 volatile int sink;

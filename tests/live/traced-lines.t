@@ -112,6 +112,8 @@ is "$(said uprobe:values.c:14000)" "btgen: error: values.c:14000 has no code, an
 is "$(said uprobe:values.c:4)" "btgen: error: values.c:4 has no code: the next line that has some is 6" "a line without code"
 is "$(said uprobe:value.c:4)" "btgen: error: no file has debug information (-g) of value.c" "a file that is none"
 is "$(said uretprobe:values.c:16)" "btgen: error: a source line has no return" "uretprobe"
+is "$(guard "$live_sh" -t uprobe:values.c:16-18 "$live_pid" 2>&1 | tail -1)" "btgen: error: -t traces one line of values.c, not 16 to 18" "several lines are not one"
+is "$(guard "$live_sh" -t uprobe:values.c:0 "$live_pid" 2>&1 | tail -1)" "btgen: error: values.c:0: the first line of a file is 1" "nor is line 0"
 is "$(guard "$live_sh" -t uprobe:values.c:16 --count=grid "$live_pid" 2>&1 | tail -1)" "btgen: error: uprobe:values.c:16: 'grid' cannot be a key: it is a struct or an array" "an array is no key"
 is "$("$live_sh" -l "$live_pid" values.c:16)" "uprobe:values.c:16  work()" "-l prints the pattern"
 done_testing

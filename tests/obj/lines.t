@@ -93,6 +93,7 @@ like "$(said part.h:1)" 'error: part.h is ambiguous: .*/[ab]/part.h or .*/[ab]/p
 is "$(said a/part.h:1)" "" "more of its path says which"
 is "$(said "$tmp/a/part.h:1")" "" "so does all of it"
 like "$(said art.h:1)" 'error: no source file art.h in ' "a name is whole"
+like "$(said one.c:0)" 'error: one.c:0: the first line of a file is 1' "no line"
 like "$(said one.c:7)" 'error: one.c:7 has no code: the next line that has some is ' "a line without code"
 is "$("$btgen" probes -x "$tmp/app" one.c:7 2>&1)" "btgen: error: one.c:7 has no code
 btgen: note: the next line that has some is 11" "-l says so, too"
