@@ -477,13 +477,16 @@ static void handle_error(struct messages *m, const struct diag_place *at, struct
 
 /**
  * Drops warnings without a remedy: about 0.27's own address spaces, about delete() as a statement, which
- * older versions want, about a cast that other versions need, and (@is_ours) about a generated one.
+ * older versions want, about a cast that other versions need, about arithmetic that is C's here, and
+ * (@is_ours) about a generated cast.
  */
 static void handle_warning(struct messages *m, const struct diag_place *at, struct str text,
 			   bool is_ours)
 {
-	bool is_idle = is_ours || is_like(text, "Addrspace mismatch", "Return value discarded.",
-					  "Unnecessary cast: *");
+	bool is_idle =
+	    is_ours || is_like(text, "Addrspace mismatch", "Return value discarded.",
+			       "Unnecessary cast: *", "signed operands for '*' can lead to *",
+			       "Expression of type: uint64 being cast to *");
 	if (str_eqz(text, "File exists")) // of BPF_NOEXIST: 0.20 to 0.23 only have the error number
 		text = str_from(lost_counts);
 	m->has_loss |= is_loss(text);

@@ -233,19 +233,26 @@ static void test_idle_warnings(void)
 	start(&s, false);
 	make_program(&pp, &s.d, &p, "BEGIN\n/pid/\n{\n\t@a[pid] = 1;\n\tdelete(@a[pid]);\n}\n");
 	s.r.messages.map = &p.map;
-	relay_stderr(&s.r, STR("/proc/self/fd/3:4:2-9: WARNING: Addrspace mismatch\n"
-			       "    @a[pid] = 1;\n    ~~~~~~~\n"
-			       "/proc/self/fd/3:2:1-6: WARNING: expanded from\n"
-			       "/pid/\n~~~~~\n"
-			       "/proc/self/fd/3:5:2-16: WARNING: Return value discarded.\n"
-			       "    delete(@a[pid]);\n    ~~~~~~~~~~~~~~\n"
-			       "/proc/self/fd/3:4:12-13: WARNING: Unnecessary cast: expression is "
-			       "already of type uint64\n"
-			       "    @a[pid] = 1;\n              ~\n"
-			       "/proc/self/fd/3:4:2-9: WARNING: something else\n"
-			       "    @a[pid] = 1;\n    ~~~~~~~\n"
-			       "/proc/self/fd/3:2:1-6: WARNING: expanded from\n"
-			       "/pid/\n~~~~~\n"));
+	relay_stderr(&s.r,
+		     STR("/proc/self/fd/3:4:2-9: WARNING: Addrspace mismatch\n"
+			 "    @a[pid] = 1;\n    ~~~~~~~\n"
+			 "/proc/self/fd/3:2:1-6: WARNING: expanded from\n"
+			 "/pid/\n~~~~~\n"
+			 "/proc/self/fd/3:5:2-16: WARNING: Return value discarded.\n"
+			 "    delete(@a[pid]);\n    ~~~~~~~~~~~~~~\n"
+			 "/proc/self/fd/3:4:12-13: WARNING: Unnecessary cast: expression is "
+			 "already of type uint64\n"
+			 "    @a[pid] = 1;\n              ~\n"
+			 "/proc/self/fd/3:4:12-13: WARNING: signed operands for '/' can lead to "
+			 "undefined behavior (cast to unsigned to silence warning)\n"
+			 "    @a[pid] = 1;\n              ~\n"
+			 "/proc/self/fd/3:4:12-13: WARNING: Expression of type: uint64 being "
+			 "cast to type: int64. This may cause unexpected results.\n"
+			 "    @a[pid] = 1;\n              ~\n"
+			 "/proc/self/fd/3:4:2-9: WARNING: something else\n"
+			 "    @a[pid] = 1;\n    ~~~~~~~\n"
+			 "/proc/self/fd/3:2:1-6: WARNING: expanded from\n"
+			 "/pid/\n~~~~~\n"));
 	finish(&s);
 	is_str((struct str){said, said_n},
 	       STR("t.bt:4:2: warning: bpftrace: something else\n"
