@@ -94,7 +94,7 @@ read -r tracer _ <"/proc/$live_tracer/task/$live_tracer/children"
 kill -STOP "$tracer"
 : >"$tmp/answers"
 live_say "flood 20000"
-wait_for grep -q done "$tmp/answers"
+wait_for grep -q 'done' "$tmp/answers"
 kill -CONT "$tracer"
 wait_for has_lines 100
 live_wait INT
