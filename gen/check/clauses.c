@@ -164,7 +164,7 @@ static void check_scope(struct checker *k, const struct script_clause *c)
 		bool is_for_all = at->provider->whose == OF_MACHINE
 				      ? !is_filtered
 				      : at->provider->whose == OF_PROCESS && !has_pid;
-		if (!is_for_all || check_tells_processes(c))
+		if (!is_for_all || !at->provider->name || check_tells_processes(c))
 			continue;
 		if (at->provider->when == WHEN_ONCE)
 			check_report_at(

@@ -34,6 +34,7 @@ for clause in 'iter:task /ctx->task->tgid == __PID__/ { @ = count(); }' 'watchpo
 	'self:signal:SIGUSR1 { @ = count(); }'; do
 	is "$(said 0.23 "$clause")" "" "nothing else is seen: $clause"
 done
+is "$(said 0.17 'app:hit { printf("x\n"); }')" "error: unknown probe type app" "of an unknown type nothing else is said"
 sleep 600 &
 one=$!
 sleep 600 &
