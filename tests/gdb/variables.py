@@ -130,10 +130,12 @@ def is_listed(function, name):
     if not frame:
         return False
     frame.select()
-    said = gdb.execute("info address " + name, to_string=True)
-    ret = "multi-location" in said or "optimized out" in said # in parts, or there alone
+    try:
+        said = gdb.execute("info address " + name, to_string=True)
+    except gdb.error: # it reads what it cannot describe
+        said = ""
     gdb.newest_frame().select()
-    return ret
+    return "multi-location" in said or "optimized out" in said # in parts, or there alone
 
 def variables(pc, file, line):
     ret, seen = [], set()
