@@ -378,39 +378,6 @@ static bool report_shadow(const struct attaching *w, struct str shadow)
 			  STR_ARG(w->name), STR_ARG(shadow));
 }
 
-/** Leaves out places that bpftrace would take for others. False, with an error, when nothing is left. */
-static bool drop_shadowed(struct attaching *w)
-{
-	struct codeplaces *p = &w->places;
-	struct str shadow = STR(""), where = STR("");
-	size_t n = 0, n_all = p->list.n;
-	for (size_t i = 0; i < n_all; i++) {
-		struct codeplace at = p->list.v[i];
-		struct str text = spell_place(w, &p->list.v[i]), name = STR("");
-		if (!str_is_made_of(text, ALPHABET_SYMBOL) || !str_eq(text, at.symbol))
-			name = attachable_shadow(w->b->arena, w->file->bin.img, at.addr);
-		if (name.n && !shadow.n) {
-			shadow = name;
-			where = codeplace_where(w->b->arena, &w->file->bin, at.addr, true);
-		}
-		p->list.v[n] = at;
-		n += !name.n;
-	}
-	p->list.n = n;
-	if (!shadow.n)
-		return true;
-	if (!n)
-		return report_shadow(w, shadow);
-	if (!w->b->given->is_generated)
-		diag_warning(w->b->diag, &w->place,
-			     "%zu of %zu places of " STR_FMT
-			     " %s not traced: bpftrace attaches to the first of several functions "
-			     "called " STR_FMT ", not this: " STR_FMT,
-			     n_all - n, n_all, STR_ARG(w->name), n_all - n == 1 ? "is" : "are",
-			     STR_ARG(shadow), STR_ARG(where));
-	return true;
-}
-
 /** At @addr, where it is the only place. */
 static bool check_refusal(const struct attaching *w, uint64_t addr)
 {
@@ -420,33 +387,48 @@ static bool check_refusal(const struct attaching *w, uint64_t addr)
 				  STR_ARG(w->name), why);
 }
 
-/** Leaves out places that the kernel refuses. False, with an error, when nothing is left. */
-static bool drop_refused(struct attaching *w)
+/** Leaves out places that the kernel refuses, or bpftrace would take for others. False, with an error, when nothing is left. */
+static bool drop_places(struct attaching *w)
 {
+	const struct bind *b = w->b;
+	struct img *img = w->file->bin.img;
 	struct codeplaces *p = &w->places;
+	struct codeplace first = {0};
+	struct str shadow = STR("");
+	const char *refusal = NULL;
 	size_t n = 0, n_all = p->list.n;
-	const char *why = NULL, *one;
-	struct str where = STR("");
 	for (size_t i = 0; i < n_all; i++) {
 		struct codeplace at = p->list.v[i];
-		one = attachable_refusal(w->file->bin.img, at.addr);
-		if (one && !why)
-			where = codeplace_where(w->b->arena, &w->file->bin, at.addr, true);
-		if (one && !where.n)
-			where = at.symbol;
-		why = one ? one : why;
+		struct str text = spell_place(w, &p->list.v[i]), name = STR("");
+		const char *why = attachable_refusal(img, at.addr);
+		if (!str_is_made_of(text, ALPHABET_SYMBOL) || !str_eq(text, at.symbol))
+			name = attachable_shadow(b->arena, img, at.addr);
+		bool is_dropped = name.n || why;
+		if (is_dropped && n == i) {
+			first = at;
+			shadow = name;
+			refusal = why;
+		}
 		p->list.v[n] = at;
-		n += !one;
+		n += !is_dropped;
 	}
+	p->list.n = n;
 	if (n == n_all)
 		return true;
 	if (!n)
-		return check_refusal(w, p->list.v[0].addr);
-	p->list.n = n;
-	diag_warning(
-	    w->b->diag, &w->place,
-	    "%zu of %zu places of " STR_FMT " %s not traced, as Linux cannot probe %s: " STR_FMT,
-	    n_all - n, n_all, STR_ARG(w->name), n_all - n == 1 ? "is" : "are", why, STR_ARG(where));
+		return refusal ? check_refusal(w, first.addr) : report_shadow(w, shadow);
+	if (b->given->is_generated && !refusal)
+		return true;
+	struct str where = codeplace_where(b->arena, &w->file->bin, first.addr, true);
+	const char *what = refusal ? arena_printf(b->arena, ", as Linux cannot probe %s", refusal)
+				   : arena_printf(b->arena,
+						  ": bpftrace attaches to the first of several "
+						  "functions called " STR_FMT ", not this",
+						  STR_ARG(shadow));
+	diag_warning(b->diag, &w->place,
+		     "%zu of %zu places of " STR_FMT " %s not traced%s: " STR_FMT, n_all - n, n_all,
+		     STR_ARG(w->name), n_all - n == 1 ? "is" : "are", what,
+		     STR_ARG(where.n ? where : first.symbol));
 	return true;
 }
 
@@ -455,7 +437,7 @@ static bool write_places(struct attaching *w)
 {
 	struct bind *b = w->b;
 	const char *file = path_of(b, w->file, w->at->node->first);
-	if (!file || !drop_shadowed(w) || !drop_refused(w))
+	if (!file || !drop_places(w))
 		return false;
 	warn_of_return(w);
 	note_file(w, STR(""));
