@@ -276,8 +276,10 @@ void record_begin(struct emitter *e)
 	shape_write_format(all, 0, &text);
 	strbuf_addf(&text, "\", %s);", all->key);
 	all->first_count = dialect_misses_first_count(e->b->given->version);
-	for (size_t i = 0; i < all->list.n; i++)
-		if (all->first_count && all->list.v[i].is_counted)
-			strbuf_addf(&text, " %s[%zu] = count();", all->counts, i);
+	// A loop: statements for 41 of them took a sixth of the time to compile nvmf.bt.
+	const char *n = all->counts + 1;
+	if (all->first_count)
+		strbuf_addf(&text, " $%s = 0; while ($%s < %zu) { $%s++; %s[$%s] = count(); }", n,
+			    n, all->list.n - 1, n, all->counts, n);
 	clause_add_begin(e, strbuf_take(&text, e->arena));
 }
