@@ -1,6 +1,5 @@
 #include "dwarf/dwsrc.h"
 
-#include <ctype.h>
 #include <dwarf.h>
 
 #include "base/progress.h"

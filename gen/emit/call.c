@@ -181,14 +181,6 @@ static const struct text *emit_length(struct emitter *e, const struct node *n, c
 		   : text_format(e, n, "%c + 1", t);
 }
 
-/** A mode as it is; AF_INET and AF_INET6, which bpftrace knows from headers only, as numbers. */
-static const struct text *emit_mode(struct emitter *e, const struct node *n)
-{
-	return tok_is(n->first, "AF_INET")    ? text_format(e, n, "%u", (uint64_t)AF_INET)
-	       : tok_is(n->first, "AF_INET6") ? text_format(e, n, "%u", (uint64_t)AF_INET6)
-					      : emit_verbatim(e, n);
-}
-
 /** The maximum of `lhist(x, 0, 10 * 10, 10)`, @t, as digits. */
 static const struct text *emit_folded(struct emitter *e, const struct node *n, const struct text *t)
 {
@@ -212,7 +204,12 @@ static const struct text *emit_plain_call(struct emitter *e, const struct node *
 	if (shifted)
 		return shifted;
 	if (is_mode(n))
-		children[0] = emit_mode(e, n->child);
+		// AF_INET and AF_INET6, which bpftrace knows from headers only, as numbers.
+		children[0] = tok_is(n->child->first, "AF_INET")
+				  ? text_format(e, n->child, "%u", (uint64_t)AF_INET)
+			      : tok_is(n->child->first, "AF_INET6")
+				  ? text_format(e, n->child, "%u", (uint64_t)AF_INET6)
+				  : emit_verbatim(e, n->child);
 	if (prints)
 		children[0] =
 		    text_format(e, n->child, "%t", since_format(e, n, emit_format(e, n, n->child)));

@@ -200,18 +200,13 @@ static void look_at_key(struct keyed *k, const struct use *m)
 	k->has_callers |= has_callers(k->b->found.clauses[k->clause]);
 }
 
-/** The value that a map is assigned; NULL: it is incremented or decremented. */
-static struct part value_of(const struct keyed *k, const struct node *n)
-{
-	if (!n || (n->kind == NODE_CALL && vocabulary_word(node_text(n))->is_total))
-		return (struct part){.is.type = value_integer(64, true)};
-	return plain_part(k->b, k->clause, n);
-}
-
 /** Merges the assigned value: different enums have no names in common. */
 static void look_at_value(struct keyed *k, const struct node *n)
 {
-	struct part v = value_of(k, n);
+	// Without a value it is incremented or decremented.
+	bool is_total = !n || (n->kind == NODE_CALL && vocabulary_word(node_text(n))->is_total);
+	struct part v = is_total ? (struct part){.is.type = value_integer(64, true)}
+				 : plain_part(k->b, k->clause, n);
 	if (k->has_value)
 		merge_part(k, &k->value, &v);
 	else

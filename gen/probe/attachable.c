@@ -1,7 +1,6 @@
 #include "probe/attachable.h"
 
 #include <elf.h>
-#include <string.h>
 
 #include "dialect/dialect.h"
 #include "elf/imgsym.h"

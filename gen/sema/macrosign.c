@@ -42,12 +42,6 @@ static void look_at_operator(const struct walk *w, const struct node *n, enum si
 		map_add_ptr(w->b->arena, &w->b->cache->signs_differ, n);
 }
 
-/** May the sign of @n come from a parameter, on a way that is not followed? Variables, conditions, calls of other macros. */
-static bool depends(const struct node *n)
-{
-	return n->kind == NODE_VARIABLE || n->kind == NODE_IF || n->expr->is_substituted;
-}
-
 static enum sign walk(struct walk *w, const struct node *n);
 
 static enum sign walk_binary(struct walk *w, const struct node *n)
@@ -92,7 +86,9 @@ static enum sign walk(struct walk *w, const struct node *n)
 	case NODE_IF:
 	case NODE_CALL:
 	case NODE_NAME:
-		if (w->is_other && n->expr->sign != SIGN_NONE && depends(n))
+		// From a parameter, on a way that is not followed: a variable, a condition, another macro.
+		if (w->is_other && n->expr->sign != SIGN_NONE &&
+		    (n->kind == NODE_VARIABLE || n->kind == NODE_IF || n->expr->is_substituted))
 			return SIGN_MIXED;
 		break;
 	default:

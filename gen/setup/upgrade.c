@@ -53,11 +53,6 @@ static struct str build_id_of(struct arena *a, const char *path)
 	return id;
 }
 
-static const char *shown_id(struct arena *a, struct str id)
-{
-	return id.n ? arena_printf(a, "build ID %s", img_short_id(a, id)) : "no build ID";
-}
-
 static const char *shown_target(struct watch *w)
 {
 	const struct upgrade *u = w->wanted;
@@ -136,8 +131,8 @@ static void look_at_file(struct watch *w, struct jobs *jobs)
 		jobs_end(jobs, w->builds.n - 1);
 	last->is_traced &= !is_overwritten;
 	begin_next(w, jobs, &next, 0,
-		   arena_printf(a, "%s was replaced by another file (%s)", shown_target(w),
-				shown_id(a, next.id)));
+		   arena_printf(a, "%s was replaced by another file (%s%s)", shown_target(w),
+				next.id.n ? "build ID " : "no build ID", img_short_id(a, next.id)));
 }
 
 /** A process of the group with the name that none of the builds is; 0: none. */

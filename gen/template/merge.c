@@ -146,11 +146,6 @@ static void split(struct merge *m, size_t from, size_t to, unsigned depth)
 	}
 }
 
-static bool is_merged(const struct merge *m, const struct skeleton_probe *p)
-{
-	return map_get(&m->names, p->what.s) == p && !map_get_ptr(&m->unsure, p);
-}
-
 /** The event's number of each: where it is in the process, of the rest another one, for each label one. */
 static bool number_probes(struct merge *m, struct shapes *run)
 {
@@ -166,7 +161,8 @@ static bool number_probes(struct merge *m, struct shapes *run)
 	t->items = arena_array(a, struct enumtab_item, m->sk->probes.n);
 	for (unsigned pass = 0; pass < 2; pass++) {
 		vec_each(const struct skeleton_probe, p, &m->sk->probes) {
-			bool merged = is_merged(m, p);
+			bool merged =
+			    map_get(&m->names, p->what.s) == p && !map_get_ptr(&m->unsure, p);
 			struct enumtab_item *item = map_get(&labels, p->label);
 			if (merged != !pass)
 				continue;

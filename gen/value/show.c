@@ -24,14 +24,6 @@ static void show_memory(struct walk *w, struct value_data d)
 		strbuf_addz(w->out, "0x0");
 }
 
-/** A number: its low bytes are those that a variable of its type has. */
-static void show_number(struct walk *w, struct ctype *t, const int64_t *number)
-{
-	struct ctype_place p = {.type = t};
-	w->bytes = (struct str){(const char *)number, sizeof(*number)};
-	showtype_value(w, &p);
-}
-
 /** Of the process of the record; NULL: it is not known. */
 static struct codename *names_of(const struct render *how)
 {
@@ -171,8 +163,10 @@ static void show_data(struct walk *w, struct value_data d)
 			showtype_missing(w);
 		else if (value_has_parts(w->value))
 			show_memory(w, d);
-		else
-			show_number(w, t, d.numbers);
+		else { // its low bytes are those that a variable of its type has
+			w->bytes = (struct str){(const char *)d.numbers, sizeof(*d.numbers)};
+			showtype_value(w, &(struct ctype_place){.type = t});
+		}
 		break;
 	case VALUE_STRING:
 		show_string(w, *d.numbers, *d.texts);
