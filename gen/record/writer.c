@@ -592,8 +592,10 @@ static void on_line(void *ctx, struct str line)
 	w->has_value |= line.n > 0 && !(map_name(line).n && str_has_suffix(line, STR(": 0")));
 	if (!ends_part)
 		count_row(w, line);
-	if (w->config.is_live && !line.n && percentile_has(&w->percentile)) {
-		w->ends_buckets = true;
+	// After buckets, or, before 0.24, in the place of none.
+	if (w->config.is_live && !line.n &&
+	    (percentile_has(&w->percentile) || !percentile_has(&w->before))) {
+		w->ends_buckets = percentile_has(&w->percentile);
 		return;
 	}
 	if (w->ends_buckets && str_has_prefix(line, STR("@us_buckets[")))

@@ -22,6 +22,7 @@ static long now(void)
 }
 int main(int argc, char **argv)
 {
+	usleep(2200000); // two seconds without any
 	for (int slow = 0; slow < 2 && argc; slow++)
 		for (int i = 0; i < atoi(argv[slow + 1]); i++) {
 			long start = now(), inside;
@@ -63,6 +64,7 @@ for line in first:
 def point(line, name):
     return int(re.search(name + r" (\d+)", line)[1])
 print("the slow ones last:", point(first[0], "p50") < 15000 < point(first[-1], "p50"), "and alone:", point(first[-1], "p50") > 18000)
+print("empty lines before the first:", live[0][0])
 print("rows of buckets:", sum(line.startswith("@us_buckets") for line in lines))
 END
 missed() { sed -n '/the counts of one CPU are lost/{s/.*warning: \([0-9]*\) times more.*/\1/;s/^[^0-9].*/1/;p}' "$tmp/messages" | awk '{ n += $1 } END { print n + 0 }'; }
@@ -70,6 +72,7 @@ want='lines of a second: several
 all above the histogram: True
 not more than in all: True and most of them: True
 the slow ones last: True and alone: True
+empty lines before the first: 0
 rows of buckets: 0'
 # traced OUTPUT OPTION...
 traced() {
