@@ -24,14 +24,14 @@ CHANGES = [(r" == ", " != "), (r" != ", " == "), (r" < ", " <= "), (r" <= ", " <
 # The tests of a folder; those of tests/cli and tests/obj that have the file's name come first.
 TESTS = {
     "base": "unit/str unit/outfile cli/misuse cli/writers cli/check", "btf": "obj/btf obj/typenote obj/several", "check": "check/wrong check/right check/scope",
-    "cmd": "cli/misuse cli/options cli/expand cli/bad_input cli/probes_page cli/scripts cli/check", "conf": "cli/providers cli/gen_enums cli/bad_input cli/probes_page cli/python",
-    "convert": "cli/convert", "ctype": "unit/types obj/types obj/layouts", "doctor": "cli/doctor cli/facts",
+    "cmd": "cli/misuse cli/options cli/expand cli/bad_input cli/probes_page cli/scripts cli/check", "conf": "obj/enums cli/providers cli/gen_enums cli/bad_input cli/probes_page cli/python",
+    "convert": "cli/convert", "ctype": "unit/types obj/types obj/layouts", "doctor": "cli/doctor cli/facts live/caps",
     "elf": "unit/img obj/debugfile obj/probes obj/stripped obj/limits", "lang": "unit/lang unit/script lang/lang check/wrong pp/hostile",
-    "listing": "obj/probes cli/probes_page cli/vars", "lock": "cli/lock obj/diff", "process": "unit/proc", "record": "unit/decode unit/writer unit/calltree "
-    "unit/mapline unit/order unit/percentile unit/aggregate unit/fieldjson unit/render cli/records", "run": "unit/relay cli/captures",
+    "listing": "obj/probes obj/args cli/probes_page cli/vars", "lock": "cli/lock obj/diff", "process": "unit/proc", "record": "unit/decode unit/writer unit/calltree "
+    "unit/mapline unit/order unit/percentile unit/aggregate unit/fieldjson unit/render cli/records", "run": "unit/relay cli/captures live/run live/lengths",
     "sema": "lang/lang check/wrong cli/templates", "source": "obj/infer obj/provider", "template": "cli/trace cli/templates cli/functions cli/optional",
-    "text": "unit/lex unit/pp pp/oracle pp/errors pp/includes pp/hostile cli/expand cli/check", "usdt": "unit/sdt unit/sdtarg unit/argname obj/probes obj/args",
-    "value": "unit/render unit/writer unit/fieldjson unit/aggregate"}
+    "text": "unit/lex unit/pp pp/oracle pp/errors pp/includes pp/hostile cli/expand cli/check", "usdt": "unit/sdt unit/sdtarg unit/argname obj/probes obj/args cli/large",
+    "value": "unit/render unit/writer unit/fieldjson unit/aggregate live/json"}
 
 
 def limit():

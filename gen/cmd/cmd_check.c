@@ -94,8 +94,7 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 	one.sources.n = 1;
 	for (size_t i = 0; i < req->sources.n; i++) {
 		one.sources.v = &req->sources.v[i];
-		if (i)
-			expand_close(x);
+		expand_close(x);
 		good &= expand(a, d, &one, x);
 		lock_add_tables(&x->bind);
 	}
@@ -183,8 +182,7 @@ static bool check_versions(struct arena *a, struct diag *d, const struct expand_
 	for (size_t i = 0; i < req->versions.n; i++) {
 		struct diag_log log = {.arena = a};
 		one.given.version = req->versions.v[i];
-		if (i)
-			expand_close(x);
+		expand_close(x);
 		d->n_errors = 0; // or nothing would be made for the next
 		d->log = &log;
 		good &= expand(a, d, &one, x);

@@ -5,7 +5,6 @@
 static void report_line(struct pp *pp, const struct token *name)
 {
 	struct str text = str_trim(lexer_rest_of_line(&pp->level->lex));
-	pp->level->lex.quiet = true; // an apostrophe in a sentence is no mistake
 	const char *blank = text.n ? " " : "";
 	if (tok_is(name, "error"))
 		pp_error(pp, name, "#error%s" STR_FMT, blank, STR_ARG(text));

@@ -40,6 +40,8 @@ usdt:$tgt:spdk:nvmf_tgt_state
 
 is "$("$btgen" expand --for 0.17 -x "$lib" -e 'usdt:__EXE__:nvmf_tgt_state, usdt:__EXE__:nvmf_ctrlr_create { }')" \
 	"usdt:$lib:spdk:nvmf_tgt_state, usdt:$lib:spdk:nvmf_ctrlr_create { }" "several attach points in one clause"
+is "$("$btgen" expand --for 0.23 -x "$tgt" -e 'usdt:__EXE__:nvmf_tgt_state { $c = (uint8)arg1; $c = (uint8)arg0; print($c); }' | grep -o '= ([a-z0-9]*)')" \
+	$'= (uint8)\n= (uint8)' "what a variable gets twice with one type keeps that type"
 out=$(expand 'usdt:__EXE__:nvmf_tgt_state { printf("%s", @target[arg1]); }')
 is "$(grep -cE '^BEGIN \{$|^	@target\[(0\] = "NONE"|4\] = "RUNNING");$' <<<"$out")" 3 "a listed map gets its table in BEGIN, a name a line"
 like "$out" '^END \{ clear\(@target\); \}$' "and is cleared in END"

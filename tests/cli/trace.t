@@ -155,6 +155,7 @@ is "$(clauses_of 0.17 "$tmp/bare" 'uprobe:?a?e' 'uprobe:main' 2>&1 | grep 'warni
 btgen: warning: no debug information about the parameters of main(): only the call is shown
 	       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid);
 	       strftime(\"%H:%M:%S.%f\", nsecs), comm, tid);" "without debug information the call alone"
+is "$("$btgen" run -n -q --bpftrace /nonexistent -t uprobe:make -x "$tmp/bare" 2>&1 | grep -c warning)" 0 "... of which -q does not warn"
 {
 	for ((i = 0; i < 301; i++)); do printf 'void many_%d(void) {}\n' $i; done
 	echo 'int main(void) { return 0; }'
@@ -210,4 +211,16 @@ is "$attached" "uprobe:__EXE__:0x$(nm "$tmp/symbols" | sed -n 's/^0*\([0-9a-f]*\
 is "$(filtered uprobe:half 'n == 2' symbols)" "/(args.n == 2)/" "--filter: a parameter behind one of a floating-point type"
 like "$("$btgen" run -n --bpftrace /nonexistent -t uprobe:half --filter 'x > 2' -x "$tmp/symbols" 2>&1)" \
 	"^--filter:1:1: error: .*parameter x of half" "one that no bpftrace can read is an error at its place"
+
+cat >"$tmp/chain.c" <<'END'
+#include <btgen/usdt.h>
+struct last { int n; }; struct next { struct last *last; }; struct first { struct next *next; };
+int main(void) { static struct last l; static struct next n = {&l}; static struct first f = {&n}, *p = &f; USDT_PROBE(app, chain, p); return 0; }
+END
+"${CC:-gcc}" -g -I"$top/include" -o "$tmp/chain" "$tmp/chain.c"
+for deep in 0 1 2 3; do "$btgen" run -n --bpftrace /nonexistent -t chain --deep $deep -x "$tmp/chain"; done 2>&1 | grep -o 'p=[^\]*' >"$tmp/deep"
+is "$(cat "$tmp/deep")" "p=0x%lx
+p=%s
+p=%s p->next=%s
+p=%s p->next=%s p->next->last=%s" "--deep N: as many structs as there are levels"
 done_testing
