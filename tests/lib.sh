@@ -147,12 +147,14 @@ nap() {
 	[ $? -gt 128 ] || sleep "$1" # no FIFO
 }
 
-# wait_for COMMAND...: polls until the command succeeds; false when it never does
+# wait_for COMMAND...: polls until the command succeeds, less often the longer it takes; false when it never does
 wait_for() {
-	local end=$((SECONDS + PATIENCE))
+	local end=$((SECONDS + PATIENCE)) ms=20 seconds
 	until "$@"; do
 		[ $SECONDS -lt $end ] || { echo "# waited $PATIENCE s for: $*" && return 1; }
-		nap 0.05
+		printf -v seconds 0.%03d $ms
+		nap $seconds
+		[ $ms -ge 250 ] || ms=$((ms * 6 / 5))
 	done
 }
 
@@ -170,6 +172,13 @@ in_third() {
 	[ $third_n != 0 ] || printf '# a third of the cases of a kind: THIRD=%s; all: THIRD=all\n' "$third"
 	third_n=$((third_n + 1))
 	[ "$third" = all ] || [ $((third_n % 3)) = "$third" ]
+}
+
+# choose_seed N: $SEED, which is printed, is as given, or N; in check-matrix with all versions it is another one each time
+choose_seed() {
+	[ -z "${BTGEN_BPFTRACE-}" ] || [ -n "${OTHERS-}" ] || SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
+	SEED=${SEED:-$1}
+	echo "# SEED=$SEED"
 }
 
 # linear CLAIM STATUS N COMMAND...: what it takes of the processor grows with what it reads, and not with the square (growth.py):

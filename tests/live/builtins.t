@@ -5,6 +5,8 @@
 . "$(dirname "$0")/../lib.sh"
 need_tracing
 version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
+choose_seed 1
+RANDOM=$SEED # which other word each one meets
 
 # The program under test prints the table: a word a line, as
 #
@@ -155,7 +157,9 @@ wait_for grep -q getopt "$tmp/said"
 # script: a clause for each word, with its value in each place, and one that it filters; what they must print goes to $tmp/want,
 # and what is printed of it in JSON, to $tmp/fields
 script() {
-	local since kind word value text before letter literal quoted parts=0 at
+	local since kind word value text before letter literal quoted parts=0 at mate_value mate
+	local -a mates # numbers and truths without statements before them
+	mapfile -t mates < <(awk -F '|' -v OFS='|' -v v="$version" '$1 <= v && $2 ~ /number|truth/ && !$6 { print $4, $5 ? $5 : $3 }' "$tmp/said")
 	echo '#define SAME(x) x'
 	[ "$version" -lt 25 ] || echo 'config = { max_strlen = 1100 }'
 	while IFS='|' read -r since kind word value text before; do
@@ -198,8 +202,14 @@ script() {
 		printf '\t@done_%s = 1; @parts++;\n}\n' "$word"
 		parts=$((parts + 1))
 		if [ "$kind" != name ] && [ -z "$before" ]; then
-			printf '%s /(%s) == %s && @seen_%s == 0/ { @seen_%s = 1; @parts++; printf("%s filtered\\n"); }\n' \
+			printf '%s /(%s) == %s && @seen_%s == 0/ { @seen_%s = 1; @parts++; printf("%s filtered\\n");\n' \
 				$at "$text" "$literal" "$word" "$word" "$word"
+			if [ "$kind" != text ]; then
+				IFS='|' read -r mate_value mate <<<"${mates[RANDOM % ${#mates[@]}]}"
+				printf '\t@both_%s[%s, %s] = (%s) > (%s) ? 5 : 3;\n' "$word" "$mate" "$text" "$text" "$mate"
+				echo "@both_${word}[$mate_value, $value]: $((value > mate_value ? 5 : 3))" >&3
+			fi
+			echo '}'
 			echo "$word filtered" >&3
 			parts=$((parts + 1))
 		fi

@@ -4,12 +4,10 @@
 . "$(dirname "$0")/../lib.sh"
 need_tracing
 # Two known ones, in CI, too (OTHERS=1); in a whole check-matrix, where each bpftrace is named, others each time.
-seed=401
-if [ -n "${BTGEN_BPFTRACE-}" ] && [ -z "${OTHERS-}" ]; then seed=$((RANDOM * 32768 + RANDOM)); fi
-seed=${SEED:-$seed}
+choose_seed 401
 export BTGEN_BPFTRACE=$bpftrace
-python3 "$top/tests/fuzz/scripts.py" --seed "$seed" --scripts "${SCRIPTS:-2}" --tries 12 "$tmp" >"$tmp/out" 2>&1
+python3 "$top/tests/fuzz/scripts.py" --seed "$SEED" --scripts "${SCRIPTS:-2}" --tries 12 "$tmp" >"$tmp/out" 2>&1
 rc=$?
-ok "what scripts from seed $seed on print is what C prints" test "$rc" = 0 || sed 's/^/# /' "$tmp/out"
+ok "what scripts from seed $SEED on print is what C prints" test "$rc" = 0 || sed 's/^/# /' "$tmp/out"
 not_ok "each prints something" grep -q ': 0 values' "$tmp/out"
 done_testing

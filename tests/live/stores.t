@@ -6,7 +6,8 @@
 . "$top/tests/live.sh"
 
 version=$("$bpftrace" --version | sed 's/.*v0\.\([0-9]*\).*/\1/')
-ROWS=${ROWS:-120} SEED=${SEED:-1} # of each kind; another seed has others
+ROWS=${ROWS:-120} # of each kind; another seed has others
+choose_seed 1
 parts=$(python3 "$top/tests/live/stores.py" "$tmp" "$version" -n "$ROWS" --seed "$SEED") || exit 1
 gcc -O0 -g -fwrapv -w -I"$top/include" -o "$tmp/numbers" "$tmp/stores.c" || exit 1
 # shellcheck source=tests/live/rows.sh
