@@ -50,9 +50,6 @@ equal_bare_start() {
 	own $!
 }
 
-# equal_waits PID: it reads events: epoll_wait, epoll_pwait
-equal_waits() { grep -qE '^(22|232|281) ' "/proc/$1/syscall"; }
-
 equal_attached() {
 	local name
 	for name in "${!equal_ours[@]}"; do
@@ -63,14 +60,14 @@ equal_attached() {
 	done
 	for name in "${!equal_ours[@]}"; do
 		equal_bare_start "$name"
-		wait_for equal_waits "${equal_bare[$name]}" || { sed "s/^/# $name: /" "$tmp/$name.bare-said" && return 1; }
+		wait_for waits_for_events "${equal_bare[$name]}" || { sed "s/^/# $name: /" "$tmp/$name.bare-said" && return 1; }
 	done
 }
 
 # equal_ended PID: it has; 0.17 misses a signal that comes while it does not wait for events
 equal_ended() {
 	kill -0 "$1" 2>/dev/null || return 0
-	[ "$2" = target ] || [ $((equal_asked++ % 40)) != 39 ] || ! equal_waits "$1" || kill -INT "$1"
+	[ "$2" = target ] || [ $((equal_asked++ % 20)) != 19 ] || ! waits_for_events "$1" || kill -INT "$1"
 	return 1
 }
 

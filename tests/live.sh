@@ -23,8 +23,8 @@ live_pid='' live_tracer='' live_rc=''
 # live_idle: the program is what was to be started, all of it is loaded, and it waits, or it has ended
 live_idle() {
 	local stat
-	[ -e "/proc/$live_pid/stat" ] || return 0
-	! cmp -s "/proc/$live_pid/cmdline" "/proc/$$/cmdline" && stat=$(cat "/proc/$live_pid/stat" 2>/dev/null) && [[ $stat == *') S '* ]]
+	{ read -r stat <"/proc/$live_pid/stat"; } 2>/dev/null || return 0
+	[[ $stat == *') S '* ]] && ! cmp -s "/proc/$live_pid/cmdline" "/proc/$$/cmdline"
 }
 
 # live_start PROGRAM ARG...: starts tests/targets/PROGRAM (or a path) with its stdin at hand for live_say, and returns when it
@@ -69,15 +69,10 @@ live_trace() {
 	"$live_sh" --ready-file "$tmp/ready" -o "$tmp/trace" "$@" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	local end=$((SECONDS + PATIENCE))
-	until [ -s "$tmp/ready" ]; do
-		if ! kill -0 $live_tracer 2>/dev/null || [ $SECONDS -ge $end ]; then
-			sed 's/^/# /' "$tmp/messages"
-			return 1
-		fi
-		nap 0.02
-	done
+	wait_for live_ready
+	[ -s "$tmp/ready" ] || { sed 's/^/# /' "$tmp/messages" && return 1; }
 }
+live_ready() { [ -s "$tmp/ready" ] || gone $live_tracer; }
 
 # live_wait [SIGNAL]: waits for bpftrace.sh to end (after sending it SIGNAL); its status in $live_rc
 live_wait() {
@@ -97,12 +92,14 @@ live_round() {
 # live_still: what the program has fired so far is in the trace, or is kept: bpftrace has read it, and btgen waits for more. At ^C
 # 0.17 throws away what it has not read yet, which btgen says are missing events.
 live_still() {
-	local before all bpftraces
+	local before all bpftraces='' pid name
 	before=$(stat -c %s "$tmp/trace" 2>/dev/null)
-	all=$(family_of "$live_tracer")
-	bpftraces=$(for pid in $all; do grep -qsx btgen "/proc/$pid/comm" || echo "$pid"; done)
+	mapfile -t all < <(family_of "$live_tracer")
+	for pid in "${all[@]}"; do
+		{ read -r name <"/proc/$pid/comm" && [ "$name" = btgen ]; } 2>/dev/null || bpftraces+=" $pid"
+	done
 	# shellcheck disable=SC2086
-	are_idle $bpftraces && are_asleep $all && [ "$before" = "$(stat -c %s "$tmp/trace" 2>/dev/null)" ]
+	are_idle $bpftraces && are_asleep "${all[@]}" && [ "$before" = "$(stat -c %s "$tmp/trace" 2>/dev/null)" ]
 }
 # live_settle: the program has taken what it was told, and waits; what it has fired for that has been read
 live_settle() {
@@ -111,26 +108,29 @@ live_settle() {
 }
 # family_of PID: it, its children and theirs
 family_of() {
-	local child
+	local child children=''
 	echo "$1"
-	for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do family_of "$child"; done
-}
+	read -r children 2>/dev/null <"/proc/$1/task/$1/children"
+	for child in $children; do family_of "$child"; done
+} 2>/dev/null
 # are_asleep PID...: those that are there; one that waits for a processor does not sleep
-are_asleep() {
-	local pid
-	for pid; do ! grep -qs '^State:[[:space:]]*[RD]' "/proc/$pid/status" || return 1; done
-}
+are_asleep() { [[ $(times_of "$@") != *[RD]* ]]; }
 # are_idle PID...: they sleep, and have used no processor time for a while
 are_idle() {
 	local before
 	before=$(times_of "$@")
-	sleep 0.3
-	are_asleep "$@" && [ "$(times_of "$@")" = "$before" ]
+	nap 0.3
+	[[ $before != *[RD]* ]] && [ "$(times_of "$@")" = "$before" ]
 }
+# times_of PID...: a line for each that is there: its state, and its processor time
 times_of() {
-	local pid
-	for pid; do sed -nE 's/.*\) . ([^ ]+ ){10}([0-9]+ [0-9]+) .*/\2/p' "/proc/$pid/stat" 2>/dev/null; done
-}
+	local pid state user system
+	for pid; do
+		read -r state <"/proc/$pid/stat" || continue
+		read -r state _ _ _ _ _ _ _ _ _ _ user system _ <<<"${state##*) }"
+		echo "$state $user $system"
+	done
+} 2>/dev/null
 live_done() {
 	wait_for grep -q 'done' "$tmp/answers"
 	wait_for live_still
@@ -151,7 +151,9 @@ bare_start() {
 	own "$live_bare"
 	wait_for eval "bare_waits || ! kill -0 $live_bare 2>/dev/null"
 }
-bare_waits() { grep -qsE '^(22|232|281) ' "/proc/$live_bare/syscall"; } # epoll_wait, epoll_pwait
+bare_waits() { waits_for_events "$live_bare"; }
+# waits_for_events PID: it is in epoll_wait() or epoll_pwait()
+waits_for_events() { read -r REPLY _ <"/proc/$1/syscall" && [[ " 22 232 281 " == *" $REPLY "* ]]; } 2>/dev/null
 # bare_end: by ^C, if it has not ended. At ^C 0.17 throws away what it has not read yet, and it misses one that comes while it does
 # not wait for events; one that comes when it has almost ended kills it.
 bare_end() {

@@ -5,9 +5,8 @@
 
 # No package can be downloaded, and none of what the emulated machine is made with is installed.
 mkdir "$tmp/bin"
-for program in /usr/bin/* /bin/* /usr/sbin/*; do
-	case ${program##*/} in qemu-* | mke2fs | busybox | apt-get | sudo) ;; *) ln -sf "$program" "$tmp/bin/" ;; esac
-done
+for folder in /usr/bin /bin /usr/sbin; do ln -sf $folder/* "$tmp/bin/"; done
+rm -f "$tmp"/bin/{qemu-*,mke2fs,busybox,apt-get,sudo}
 printf '#!/bin/sh\necho "E: no network" >&2\nexit 100\n' >"$tmp/bin/apt-get"
 chmod 755 "$tmp/bin/apt-get" "$tmp"
 

@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from growth import cost, growth  # noqa: E402
 
-N = 10000
+N = 5000
 PROBE = "usdt:__EXE__:p "
 
 
@@ -39,6 +39,7 @@ KINDS = {
     "clauses": lines(lambda i: f'{PROBE}/args.e == {i}/ {{ printf("%d\\n", args.e); }}'),
     "clauses with maps of their own": lines(lambda i: f"interval:s:{i + 1} {{ @m{i} = count(); }}"),
     "patterns": lines(lambda i: f"uprobe:/none:f{i}* {{ @ = count(); }}\nuprobe:/none:g{i} {{ @ = count(); }}"),
+    "probes of one clause": lambda n: lines(lambda i: f"kprobe:a_function_with_quite_a_long_name_{i},")(n) + "kprobe:last { @ = count(); }\n",
     "statements on a line": body(lambda i: "@ = 1;", " "),
     "branches": lambda n: PROBE + "{ " + "if (pid) { @ = 1; } else " * n + "{ } }\n",
     "#defines": lambda n: lines(lambda i: f"#define D{i} {i}")(n) + body(lambda i: f"print(D{i});", " ")(n),

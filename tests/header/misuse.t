@@ -62,10 +62,12 @@ declare -A newest
 for cc in gcc clang g++ clang++; do newest[$cc]=$(newest $cc); done
 echo "# beside the default compilers: ${newest[*]}"
 
-# misuse WANT WHERE CODE [COMPILER...]: by all of the four, or these, and the newest of each; the same with the probes compiled out (by one of C, one of C++)
+# misuse WANT WHERE CODE [COMPILER...]: by all of the four, or these, and the newest of each; the same with the probes compiled out (by
+# one of C, one of C++); a third of them
 misuse() {
 	local want=$1 where=$2 code=$3 cc wrong=
 	shift 3
+	in_third || return
 	[ $# -gt 0 ] || set -- gcc clang g++ clang++
 	for cc; do
 		[ -z "${newest[$cc]-}" ] || set -- "$@" "${newest[$cc]}"

@@ -37,9 +37,10 @@ c="$both -Wstrict-prototypes -Wmissing-prototypes -Wdeclaration-after-statement 
 kernel="-O2 -ffreestanding -fno-pie -mno-red-zone -mcmodel=kernel -fno-common -fno-strict-aliasing"
 [ "$(uname -m)" = x86_64 ] || kernel="-O2 -ffreestanding"
 
-strict() { # COMPILER STANDARD FLAGS...: in each of these ways
+strict() { # COMPILER STANDARD FLAGS...: in each of these ways; a third of them
 	local cc=$1 std=$2 src=strict.c how out wrong=
 	shift 2
+	in_third || return
 	command -v "$cc" >/dev/null || { skip "$cc -std=$std" "no $cc"; return; }
 	[[ $cc != *++ ]] || src=strict.cc
 	for how in -O0 -O2 "-O2 -DUSDT_DISABLE" "$kernel"; do

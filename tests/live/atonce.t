@@ -54,15 +54,9 @@ helper() {
 has_helper() { [ "$(helper)" ]; }
 detached() { ! has_helper; }
 # code: the first instruction of the first function, as it is in the process
-code() {
-	python3 - "$live_pid" "$(nm "$tmp/many" | sed -n 's/ T f0$//p')" <<'E2'
-import re, sys
-start = next(int(line.split("-")[0], 16) for line in open(f"/proc/{sys.argv[1]}/maps") if line.rstrip().endswith("/many"))
-with open(f"/proc/{sys.argv[1]}/mem", "rb") as mem:
-    mem.seek(start + int(sys.argv[2], 16))
-    print(mem.read(4).hex())
-E2
-}
+start=$(sed -n "s|-.* 00000000 .*$tmp/many\$||p" "/proc/$live_pid/maps")
+at=$((0x$start + 0x$(nm "$tmp/many" | sed -n 's/ T f0$//p')))
+code() { dd "if=/proc/$live_pid/mem" bs=4 count=1 skip=$at iflag=skip_bytes 2>/dev/null | od -A n -t x1; }
 bpftrace_pid() { pgrep -P "$live_tracer" -f '^[^ ]*bpftrace '; }
 
 original=$(code)

@@ -157,22 +157,26 @@ cat "$tmp/odd.h" - >"$tmp/odd.s" <<'END'
 2:
 	.endif
 END
-# A unit of more bytes than are searched at once, with a name in every five
+# A unit of more bytes than are searched at once, with a name in every five; around the edge of what is searched first others than before
 cat "$tmp/odd.h" - >"$tmp/dense.s" <<'END'
 	table
 	.byte 2, 0x13, 0, 0x03, 0x0e, 0, 0
 	unit
-	.set i, 0
-	.rept 13300
+	.rept 12800
 	.byte 2
-	.4byte .Lstr + 7 * i
+	.4byte .Lstr
+	.endr
+	.set i, 0
+	.rept 500
+	.byte 2
+	.4byte .Lstr + 5 * i
 	.set i, i + 1
 	.endr
 	.byte 0
 2:	.section .debug_str,"",@progbits
 	.set i, 0
-	.rept 13300
-	.byte 'n', '0' + i / 10000, '0' + i / 1000 % 10, '0' + i / 100 % 10, '0' + i / 10 % 10, '0' + i % 10, 0
+	.rept 500
+	.byte 'n', '0' + i / 100, '0' + i / 10 % 10, '0' + i % 10, 0
 	.set i, i + 1
 	.endr
 END
@@ -181,7 +185,7 @@ assemble() { # NAMES CLAIM FILE [OPTION]: the program is $tmp/FILE
 	gcc -o "$tmp/$3" ${4+"$4"} "$tmp/$3.s" "$tmp/main.c"
 	is "$("$scan" "$tmp/$3" | sed -n 's/^ok .*: \([0-9]* names .*\)/\1/p')" "$1 names are where libdw finds them" "$2"
 }
-assemble 13300 "names as dense as they can be" dense
+assemble 500 "names as dense as they can be" dense
 odd="in_the_unit behind_a_number behind_a_reference of_indirect_form number_longer_than_it_must_be number_of_two_bytes ns::completed_here"
 assemble 7 "odd DIEs" odd
 for name in $odd; do
@@ -211,9 +215,7 @@ cat "$tmp/odd.h" - >"$tmp/ends.s" <<'END'
 	.byte 4, 0
 	.fill 65 << 20, 1, 0
 2:	.section .debug_str,"",@progbits
-	.rept ENDS
-	.ascii "_s"
-	.endr
+	.fill ENDS, 2, 0x735f	# "_s"
 	.byte 0
 END
 for n in 500000 2000000; do gcc -Wa,--defsym,ENDS=$n -o "$tmp/ends.$n" "$tmp/ends.s" "$tmp/main.c"; done

@@ -6,6 +6,7 @@ fuzz=$build/tests/fuzz/types
 rounds=${FUZZ_ROUNDS:-400}
 n=0
 try() { # COMPILER FLAGS
+	in_third || return
 	# shellcheck disable=SC2086
 	if ! $1 $2 -w -nostdlib -static -Wl,-emain -o "$tmp/seed" -I "$top/include" \
 		"$top"/tests/fuzz/{seed,seed2,seed3}.cc 2>/dev/null; then

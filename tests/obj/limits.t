@@ -72,7 +72,7 @@ else
 	}
 	python3 "$top/tests/obj/huge.py" "$tmp/full" "$tmp/twice.elf" -.symtab $G
 	cp "$tmp/full" "$tmp/zeros.elf"
-	truncate -s 1G "$tmp/zeros.elf"
+	truncate -s 400M "$tmp/zeros.elf"
 	head -c 100 "$tmp/full" >"$tmp/corrupt.elf"
 	cp "$tmp/full" "$tmp/good.elf"
 	packed good

@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 limit_memory 2097152
 
-m=7500 n=30000 # of which the second is four times the first
+m=4000 n=16000 # of which the second is four times the first
 for kind in names others one place differ text docs; do
 	for k in $m $n; do python3 "$here/make_notes.py" "$tmp/$kind.$k" $kind $k || exit 1; done
 done
