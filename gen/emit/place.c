@@ -215,8 +215,15 @@ static const struct text *read_lvalue(struct emitter *e, const struct node *n,
 	if (x->by_address && !x->bit_size && (ctype_is_number(t) || t->kind == CTYPE_POINTER) &&
 	    ctype_is_word(t->size))
 		return read_by_address(e, n, t, s->address, want);
-	if (x->by_address && ctype_is_aggregate(t))
-		return read_whole(e, n, s->address);
+	if (x->by_address && ctype_is_aggregate(t)) {
+		const struct text *whole = read_whole(e, n, s->address);
+		if (!whole && (want == WANT_VALUE || want == WANT_POINTER))
+			e->good = diag_error(e->b->diag, tok_at(n->first),
+					     "bpftrace cannot copy " STR_FMT
+					     ", whose name no script can spell: use a pointer",
+					     STR_ARG(ctype_spell(e->arena, t)));
+		return whole;
+	}
 	if (t->kind == CTYPE_ARRAY && arg_emit_address(e, n)) {
 		e->good =
 		    diag_error(e->b->diag, tok_at(n->name),

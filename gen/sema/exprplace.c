@@ -115,7 +115,10 @@ static void find_pointed(const struct node *index, const struct expr *of, struct
 	e->is_mixed = of->is_mixed;
 	e->sign = sign_of_type(to, 0);
 	e->is_place = e->via_pointer = true;
-	e->by_address = of->by_address || !constant;
+	struct str unused;
+	e->by_address =
+	    of->by_address || !constant ||
+	    (ctype_is_aggregate(ctype_strip(to)) && !targettype_pointee(of->type, &unused));
 }
 
 /** `[index]` of an array in memory. bpftrace itself accepts constants and one-dimensional arrays only. */
@@ -160,8 +163,10 @@ bool exprplace_pointee(const struct bind *b, const struct node *n, const struct 
 	bool is_number = e->sign == SIGN_SIGNED || e->sign == SIGN_NONE;
 	if (to &&
 	    (ctype_is_aggregate(to) || to->kind == CTYPE_POINTER || is_number || of->by_address)) {
+		struct str unused;
 		e->is_place = e->via_pointer = true;
-		e->by_address = of->by_address;
+		e->by_address = of->by_address ||
+				(ctype_is_aggregate(to) && !targettype_pointee(of->type, &unused));
 	}
 	return !say || check_declared(b, of, n->name);
 }

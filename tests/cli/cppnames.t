@@ -79,4 +79,9 @@ for name in join 'join[abi:cxx11]' 'join(std::vector<acme::item, std::allocator<
 	is "$(places "$name")" "$(listed 'join.*')" "a tag of the ABI may be written: $name"
 done
 
+# A class that no script can name: its members are read, a copy is an error, which bpftrace would only report of the next member.
+of_box() { "$btgen" expand -x "$tmp/app" -e 'uprobe:__EXE__:"acme::box<int>::get" { '"$1"' }' 2>&1 | grep -oE 'error: .*|@ = .*' | head -n 1; }
+like "$(of_box '@ = (*args.this).v;')" '^@ = .*\*\(uint32 \*\)' "a member of *this of a template's instance"
+is "$(of_box '$o = *args.this; @ = $o.v;')" "error: bpftrace cannot copy struct acme::box<int>, whose name no script can spell: use a pointer" "a copy of one is an error"
+
 done_testing
