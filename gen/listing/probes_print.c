@@ -48,6 +48,12 @@ static void add_remarks(struct strbuf *b, const struct sdt_probe *p, const struc
 		strbuf_addz(b, "  ");
 		probes_add_count(b, p->n_sites, "site");
 	}
+	const char *before = ": elsewhere ";
+	for (size_t i = 0; i < x->args.n_args; i++)
+		for (size_t k = 0; k < x->args.args[i].other_names.n; k++, before = ", ") {
+			strbuf_addf(b, "%sarg%zu is ", before, i);
+			strbuf_add_printable(b, x->args.args[i].other_names.v[k]);
+		}
 	if (doubt)
 		strbuf_addf(b, "  (%s)", doubt);
 	probes_add_text(b, "  ", x->args.doc, "");

@@ -199,11 +199,22 @@ static bool is_literal(struct str expr)
 	return s.n && (isdigit((unsigned char)s.p[0]) || s.p[0] == '"' || s.p[0] == '\'');
 }
 
+/** `spdk_get_ticks()`, a call without arguments, is `ticks`. */
+static struct str name_of_getter(struct str call)
+{
+	struct str name = argname_take_token(&call);
+	const char *get = name.n ? memmem(name.p, name.n, "get_", 4) : NULL;
+	bool is_getter = get && str_eqz(call, "()") && (get == name.p || get[-1] == '_');
+	return is_getter ? str_from_offset(name, (size_t)(get + 4 - name.p)) : (struct str){0};
+}
+
 static struct argsrc_arg read_arg(struct argloc *l, const struct call_part *part)
 {
 	struct arena *a = l->src->arena;
 	struct argname_arg arg;
 	argname_parse(a, part->text, &arg);
+	if (!arg.name.n)
+		arg.name = name_of_getter(arg.expr);
 	if (!part->is_known)
 		return (struct argsrc_arg){.name = arg.name};
 	return (struct argsrc_arg){.expr = arg.expr,

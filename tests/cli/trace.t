@@ -81,6 +81,7 @@ usdt:__EXE__:app:io
 	       strftime("%H:%M:%S.%f", nsecs), comm, tid, arg0, arg1, args.rc);
 }' "a name that not all sites have is left out ($header)"
 like "$("$btgen" probes -v -x "$tmp/sites" app:io)" '^    arg0   int len .*; elsewhere called tries$' "btgen probes -v has both"
+is "$("$btgen" probes -x "$tmp/sites" app:io)" 'app:io(int len, struct conn *conn, int rc)  2 sites: elsewhere arg0 is tries, arg1 is peer' "btgen probes names both, too"
 is "$("$btgen" expand -x "$tmp/sites" -e 'usdt:__EXE__:io { @ = args.len; @r = args.rc; }' 2>&1 >/dev/null | head -n 1)" \
 	'<command line>:1:28: warning: not all sites of app:io name it len: in lost() arg0 is tries' \
 		"and a script that uses one of them is warned"

@@ -16,8 +16,8 @@ python3 "$here/infer/forms.py" count >"$tmp/count.c"
 cd "$tmp" || exit 1
 declare -A right
 
-# A member that a macro took is named by its place; the declared name is of "(r)->len".
-expected='^mm:(len: arg0 is called len|req: arg0 is called name), not arg0$'
+# A member that a macro took is named by its place; the declared name is of "(r)->len". spdk_get_ticks() has a name in the source only.
+expected='^(mm:(len: arg0 is called len|req: arg0 is called name)|spdk:[a-z_]*: arg0 is called ticks), not arg0$'
 # compare WHAT: what is inferred for ./inferred against ./declared
 compare() {
 	local out
@@ -93,7 +93,7 @@ for build in {gcc,clang}\ {-O0,-O2}\ -gdwarf-{4,5}{,\ -g3}; do
 		"$cc" -g $options -w -I../../../include -c -o "$tmp/inferred.o" bdev_nvme.c) && "$cc" -o declared declared.o && "$cc" -o inferred inferred.o
 	"$btgen" probes --json -x declared >declared.json
 	compare "spdk, $build"
-	is "${right[spdk, $build]}" "43 types, 23 names of 43" "spdk, $build: all of them are known"
+	is "${right[spdk, $build]}" "43 types, 27 names of 43" "spdk, $build: all of them are known"
 done
 like "$(unlisted/btgen probes -v -x inferred)" 'bdev_nvme_ctrlr_reset_done.int arg0, char \*name, _Bool success, struct spdk_nvme_transport_id \*trid, int ref.
  *arg0 .*constant 0: -t omits it' "what the macro adds is known to be no argument of the caller's"
