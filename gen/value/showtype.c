@@ -596,13 +596,35 @@ static bool show_members(struct walk *w, const struct ctype_place *p, const stru
 	return is_whole;
 }
 
+/** 6a3ba1d7-1d5f-4b5c-a7a3-29e6ab2f4be5 (RFC 9562): a struct NAMEuuid of 16 unsigned bytes and nothing else. */
+static bool show_uuid(struct walk *w, const struct ctype_place *p, struct ctype *t)
+{
+	char text[37], *at = text;
+	if (!str_has_suffix(t->name, STR("uuid")) || t->size != 16 || !is_there(w, p->off, 16))
+		return false;
+	while (t && ctype_is_aggregate(t) && ctype_complete(t) && t->n_members == 1)
+		t = ctype_strip(t->members[0].type);
+	struct ctype *of =
+	    t && t->kind == CTYPE_ARRAY && t->count == 16 ? ctype_strip(t->of) : NULL;
+	if (!of || of->kind != CTYPE_INT || of->size != 1 || of->is_signed)
+		return false;
+	for (unsigned i = 0; i < 16; i++)
+		at += sprintf(at, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			      (unsigned char)w->bytes.p[p->off + i]);
+	if (w->j)
+		json_str(w->j, NULL, str_from(text));
+	else
+		strbuf_addz(w->out, text);
+	return true;
+}
+
 static void show_struct(struct walk *w, const struct ctype_place *p, struct ctype *t)
 {
 	if (!ctype_complete(t)) {
 		showtype_missing(w);
 		return;
 	}
-	if (show_cxx_class(w, p, t))
+	if (show_cxx_class(w, p, t) || show_uuid(w, p, t))
 		return;
 	open_bracket(w, '{');
 	if (!show_members(w, p, t))

@@ -193,4 +193,36 @@ is "$(told 'printf("%d", sizeof(atomic_t));')" "the kernel's: 4" "with one of it
 is "$(told 'printf("a"); } interval:ms:50 { printf("%d", ctx->sample_period >= 0);')" "the kernel's: a1" "with ctx"
 is "$(BPFTRACE_BTF=/sys/kernel/btf/vmlinux told '$p = (struct node *)0; printf("%d", $p->id);')" "/sys/kernel/btf/vmlinux: 0" "what the user sets is left alone"
 exec 8>&-
+
+# A UUID is what uuid.UUID() says it is; what only has its name, or its size, is what it was.
+cat >"$tmp/uuid.c" <<'END'
+#include <btgen/usdt.h>
+#include <stdint.h>
+#include <stdio.h>
+struct spdk_uuid { union { uint8_t raw[16]; } u; };
+struct guid { uint8_t raw[16]; };
+struct halves_uuid { uint8_t a[8], b[8]; };
+struct text_uuid { char text[16]; };
+struct all { struct spdk_uuid id, none; struct guid guid; struct halves_uuid halves; struct text_uuid text; };
+int main(void)
+{
+	struct all all = {.text = {"xyz"}, .guid = {{1}}, .halves = {{2}, {3}}};
+	for (int i = 0; i < 16; i++)
+		all.id.u.raw[i] = (uint8_t)(i * 17 + 3);
+	getchar();
+	USDT_PROBE(app, all, (struct all *)&all, (struct spdk_uuid *)&all.id);
+	puts("done");
+	fflush(stdout);
+	while (getchar() != EOF) ;
+}
+END
+gcc -g -O0 -I"$top/include" -o "$tmp/uuid" "$tmp/uuid.c" || exit 1
+uuid=$(python3 -c 'import uuid; print(uuid.UUID(bytes=bytes(i * 17 + 3 & 255 for i in range(16))))')
+none=00000000-0000-0000-0000-000000000000
+live_start "$tmp/uuid"
+live_round $live_pid --deep 1 -t app:all
+is "$(sed 's/.*app:all //' "$tmp/trace")" "all={id = $uuid, none = $none, guid = {raw = \"\\x01\"}, halves = {a = \"\\x02\", b = \"\\x03\"}, text = {text = \"xyz\"}} id=$uuid" "--deep: a UUID is text"
+live_start "$tmp/uuid"
+live_round $live_pid --deep 1 -f json -t app:all
+is "$(jq -c 'select(.fields) | .fields | [.id, .all.id, .all.none, .all.text]' "$tmp/trace")" "[\"$uuid\",\"$uuid\",\"$none\",{\"text\":\"xyz\"}]" "... in JSON a string"
 done_testing
