@@ -65,8 +65,8 @@ for hz in nan -1 0 inf; do
 	is "$("$qpair" --hz=$hz events 2>&1 | tail -n 1; echo "${PIPESTATUS[0]}")" "qpair-lifetime: error: --hz: give a number above 0
 2" "--hz $hz is refused"
 done
-yes '1 add qpair=0x10 qid=1' | head -n 100000 >many
-is "$("$qpair" events many 2>&1 | head -n 1 | cut -c1-5)" "1 add" "qpair-lifetime | head says nothing"
+yes '9 add qpair=0x10 qid=1' | head -n 100000 >many
+is "$("$qpair" events many 2>&1 | head -n 1 | cut -c1-5)" "9 add" "qpair-lifetime | head says nothing"
 cat >fake <<'END'
 #!/bin/sh
 case $1 in --version) echo bpftrace v0.23.2; exit ;; esac

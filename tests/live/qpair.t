@@ -32,6 +32,12 @@ is "$(sed -n 's/.*nvmf_ctrlr_add_io_qpair 0x[0-9a-f]* \(0x[0-9a-f]*\) \([0-9]*\)
 is "$(sed -n 's/.*nvmf_ctrlr_add_io_qpair 0x[0-9a-f]* \(0x[0-9a-f]*\) \([0-9]*\) .*  \[qpair \(0x[0-9a-f]*\) qid \([0-9]*\) .*/\1 \2 \3 \4/p' "$tmp/explained" |
 	awk '$1 != $3 || $2 != $4' | wc -l)" 0 "by the queue pair that it names, with its qid"
 
+# What spdk_trace -t prints is the distance to its first line.
+printf '%s\n' '700024 TCP_REQ_NEW' '5695585000 TCP_REQ_NEW' >"$tmp/distances"
+is "$("$tool" "$tmp/trace" "$tmp/lines" 2>&1 >/dev/null; "$tool" "$tmp/trace" "$tmp/distances" 2>&1 | sed -E 's/at [0-9]+/at N/')" \
+	"qpair-lifetime: warning: $tmp/distances ends before the first queue pair, at N: are its lines of the same counter?
+$(cat "$tmp/distances")" "lines of another counter are warned of"
+
 # An address that is used again, lines of more than one row, a pointer that is no queue pair.
 cat >"$tmp/events" <<'END'
 Attaching 5 probes...
