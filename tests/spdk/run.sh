@@ -24,6 +24,7 @@ main() {
 	[ -x "$dir/build/bin/spdk_tgt" ] || need "there is no build/bin/spdk_tgt in $dir"
 	[ -x "$dir/scripts/rpc.py" ] || need "there is no scripts/rpc.py in $dir"
 	grep -qF 'CONFIG_USDT?=y' "$dir/mk/config.mk" || need "the SPDK in $dir was built without --with-usdt"
+	git -C "$dir" grep -q nvmf_tgt_state -- lib || need "$dir is no clone, in which SPDK's own scripts look for its enums with git grep"
 	[ "$(id -u)" = 0 ] || need "tracing needs root"
 	command -v "${BTGEN_BPFTRACE:-bpftrace}" >/dev/null || need "there is no ${BTGEN_BPFTRACE:-bpftrace}"
 	shift
