@@ -10,6 +10,7 @@
 #   make check-head   the live tests with bpftrace built of its newest source (HEAD_SOURCE=PATH|ADDRESS); root, an hour
 #   make check-vm     NVMe scripts, and a few live tests, in emulated machines with their own kernels, 4 to 6 minutes
 #   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses
+#   make soak            what goes on for long: millions of records, restarts, rotations, full disks; 20 minutes or SOAK_SECONDS=N, root
 #   make check-fleet  what others do with our output, and metrics of many hosts: the tools of others, a minute; root
 #   make check-others    scripts that packages here ship, or those in OTHERS_DIR=FOLDER, beside bpftrace alone; 2 minutes, root
 #   make check-gdb       variables at lines of generated programs of gcc and clang, as gdb shows them; 4 minutes, root
@@ -98,7 +99,7 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 UNIT_SRC := $(wildcard tests/unit/*.c)
 UNIT_T := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/unit/%.t)
 
-.PHONY: all demo check check-matrix check-chroot check-sandbox check-spdk check-head check-vm check-vm-all check-fleet check-others check-gdb check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall install-dirs \
+.PHONY: all demo check check-matrix check-chroot check-sandbox check-spdk soak check-head check-vm check-vm-all check-fleet check-others check-gdb check-package release selftest dist lab pictures asan fuzz lint bench bench-scripts install uninstall install-dirs \
 	gen-enums clean targets
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -244,6 +245,10 @@ release: check-package
 	$(Q)tests/package/static.sh $(abspath $(TARBALL))
 
 # What needs a real SPDK: its scripts and ours, against what its RPCs do.
+soak: all
+	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(or $(SOAK_SECONDS),1200) LIMIT=$$(($(or $(SOAK_SECONDS),1200) + 1200)) \
+		tests/matrix/tracefs.sh tests/prove.sh -v $(or $(T),$(wildcard tests/soak/*.t))
+
 check-spdk: all
 	$(Q)BTGEN_BUILD=$(abspath $(BUILD)) MATRIX='$(MATRIX)' tests/matrix/tracefs.sh tests/spdk/run.sh $(call quote,$(SPDK)) \
 		$(or $(T),$(wildcard tests/spdk/*.t))

@@ -227,8 +227,9 @@ static int trace_upgrades(struct arena *a, struct diag *d, struct run_options *o
 	return is_missed && o->run.loss_fails && status == 0 ? RUN_LOST : status;
 }
 
-static int expand_and_trace(struct arena *a, struct diag *d, struct run_options *o,
-			    const struct bpftrace *bt, struct series *series)
+/** @all: what outlives this trace is there. */
+static int expand_and_trace(struct arena *a, struct arena *all, struct diag *d,
+			    struct run_options *o, const struct bpftrace *bt, struct series *series)
 {
 	struct spawned child = {0};
 	struct expansion x = {0};
@@ -244,20 +245,21 @@ static int expand_and_trace(struct arena *a, struct diag *d, struct run_options 
 	if (stranger)
 		diag_note(d, NULL, "process %d runs %s", x.proc->pid, stranger);
 	for (size_t i = 0; i < o->req.pids.n; i++)
-		add_user(a, series, proc_uid(a, PROCFS, o->req.pids.v[i], PROC_UID_REAL));
+		add_user(all, series, proc_uid(a, PROCFS, o->req.pids.v[i], PROC_UID_REAL));
 	if (good && o->no_run)
 		status = outfile_write(a, d, NULL, NULL, shown) ? CMD_OK : CMD_INPUT;
 	else if (good) {
 		if (!o->echo || outfile_write(a, d, NULL, NULL, strbuf_str(&x.program.text))) {
-			note_process(a, o, series, &x);
+			note_process(all, o, series, &x);
 			status = outlives_file(o, &x)
 				     ? trace_upgrades(a, d, o, bt, &x, series)
 				     : run_once(a, d, o, bt, &x, &child, NULL, series);
 		}
 	}
-	add_user(a, series, series->end.user);
+	add_user(all, series, series->end.user);
 	if (x.proc) {
-		series->name = str_copy(a, proc_name(x.proc));
+		if (!str_eq(series->name, proc_name(x.proc)))
+			series->name = str_copy(all, proc_name(x.proc));
 		series->started = x.proc->start_time;
 	}
 	// Also one that was gone before it could be looked at.
@@ -424,8 +426,12 @@ static int trace_all(struct arena *a, struct diag *d, struct run_options *o,
 	if (builds.list.n > 1)
 		return trace_builds(&builds);
 	for (;;) {
+		struct arena once = {0}; // two MB that a year of restarts must not add up
 		s.end = (struct run_end){.user = (uid_t)-1};
-		status = expand_and_trace(a, d, o, bt, &s);
+		o->req.arena = &once;
+		status = expand_and_trace(&once, a, d, o, bt, &s);
+		o->req.arena = a;
+		arena_fini(&once);
 		if (!o->follows || !s.end.is_gone || !s.name.n)
 			return status;
 		if (o->run.n_events && s.end.n_events >= o->run.n_events)
