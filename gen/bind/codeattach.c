@@ -560,6 +560,7 @@ struct search {
 	bool found;
 	struct map addrs; // name -> the address of the first such function
 	struct codeplaces *places;
+	size_t n_sizeless;
 	bool is_refused;  // one of them is
 	struct map twins; // others of a name: their addresses
 	struct str twin;
@@ -586,6 +587,7 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 		return true;
 	s->found = true;
 	uintptr_t first = (uintptr_t)map_get(&s->addrs, sym->name);
+	s->n_sizeless += !sym->size;
 	s->is_refused |= attachable_refusal(s->src->img, sym->addr) != NULL;
 	if (!first) {
 		add_place(s, sym);
@@ -624,6 +626,14 @@ static bool find_pattern(struct attaching *w)
 				   .near = &w->ret->near,
 				   .places = &w->places};
 		img_walk(w->file->bin.img, IMG_FUNCTIONS, fits, &s);
+		if (dialect_refuses_sizeless(w->b->given->version) && s.n_sizeless) {
+			s.is_refused = true;
+			enum diag_level level = w->places.list.n ? DIAG_WARNING : DIAG_ERROR;
+			diag_report(w->b->diag, level, NULL, &w->place,
+				    "%zu of these functions cannot be traced: bpftrace before 0.18 "
+				    "attaches to none without a size in the symbol table",
+				    s.n_sizeless);
+		}
 		w->is_refused = s.is_refused;
 		w->needs_list = s.is_refused || w->ret->clause->named_args.n;
 		if (s.twins.n && !w->b->given->is_generated && !attaches_to_all(w))

@@ -72,6 +72,8 @@ QUIRK(dialect_refuses_same_probes, 21, 23) // not reported
  * (usdt): 0.17 alone, tests/live/lists.t.
  */
 QUIRK(dialect_confuses_lists, UPTO(17)) // not reported
+/** A pattern that matches a function without a size ends bpftrace: "Offset outside the function bounds". */
+QUIRK(dialect_refuses_sizeless, UPTO(17)) // mended in 0.18
 /** With -p, events of the kernel are those of that process only: from 0.24. */
 QUIRK(dialect_filters_kernel, SINCE(24)) // #3800
 /** A variable that is first set in a block is known in it only: from 0.22. */

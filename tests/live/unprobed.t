@@ -71,4 +71,20 @@ else
 fi
 ok "a pattern of all that the file has" run -e 'uprobe:__EXE__:* { @ = count(); }'
 like "$(grep '^@' trace)" '^@: ([6-9]|1[0-9])$' "... main() and others among it, and none without a size, of which bpftrace would end"
+cat >plain.c <<'END'
+int main(void) { return 0; }
+END
+gcc -O0 -o plain plain.c || exit 1
+ok "a pattern that matches functions without a size, as gcc's own" "$live_sh" --bpftrace "$bpftrace" -e 'uprobe:__EXE__:* { @ = count(); }' -c ./plain >trace 2>messages
+like "$(grep '^@' trace)" '^@: [1-9]' "... is traced"
+tm=$("$live_sh" -n --bpftrace "$bpftrace" -e 'uprobe:__EXE__:*tm_clones { @ = count(); }' -x ./plain 2>&1)
+case $("$bpftrace" --version) in
+*v0.17.*)
+	like "$(cat messages)" "warning: [1-9] of these functions cannot be traced: bpftrace before 0.18" "... without them"
+	like "$tm" "error: 2 of these functions cannot be traced" "no other matches: an error"
+	;;
+*)
+	like "$tm" '^uprobe:.*tm_clones' "two of them"
+	;;
+esac
 done_testing
