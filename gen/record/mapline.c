@@ -535,7 +535,14 @@ void mapline_name(struct mapline *m, const struct render *how, struct str line, 
 	bool is_partial = str_has_suffix(line, STR(", ")) || str_has_suffix(line, STR("["));
 	if (map && is_partial && name_partly(m, map, 0, line, &to))
 		return;
-	if (!map || !map->has_names || !mapentry_split(map, line, &e) || !e.is_sure) {
+	bool is_entry = map && map->has_names && mapentry_split(map, line, &e);
+	if (is_entry && e.has_key && !e.is_sure) { // a text has "]: ": what is before it is sure
+		size_t i = 0, n = map->shape->name.n + 1;
+		strbuf_adds(out, str_slice(line, 0, n));
+		line = str_from_offset(line, n);
+		name_numbers(map, &i, &line, &to);
+	}
+	if (!is_entry || !e.is_sure) {
 		strbuf_adds(out, line);
 		return;
 	}

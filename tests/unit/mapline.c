@@ -76,10 +76,11 @@ static struct ctype uint64 = {.kind = CTYPE_INT, .size = 8, .has_size = true};
 static struct value number[] = {NUMBER}, text[] = {TEXT}, any[] = {ANY}, code[] = {CODE},
 		    number_text[] = {NUMBER, TEXT}, texts[] = {TEXT, TEXT},
 		    text_number_text[] = {TEXT, NUMBER, TEXT}, any_number[] = {ANY, NUMBER},
-		    enum_code[] = {ENUM, CODE}, inner[] = {NUMBER, TEXT},
-		    outer[] = {NUMBER, TUPLE(inner)}, nested[] = {TUPLE(outer), NUMBER},
-		    pair[] = {TUPLE(number_text)}, numbers[] = {NUMBER, NUMBER},
-		    address[] = {ADDRESS}, variable_text[] = {VARIABLE, TEXT};
+		    enum_code[] = {ENUM, CODE}, enum_text[] = {ENUM, TEXT},
+		    inner[] = {NUMBER, TEXT}, outer[] = {NUMBER, TUPLE(inner)},
+		    nested[] = {TUPLE(outer), NUMBER}, pair[] = {TUPLE(number_text)},
+		    numbers[] = {NUMBER, NUMBER}, address[] = {ADDRESS},
+		    variable_text[] = {VARIABLE, TEXT};
 static const struct map_shape maps[] = {
     SCALAR("@", NUMBER),
     SCALAR("@n", NUMBER),
@@ -100,6 +101,7 @@ static const struct map_shape maps[] = {
     MAP("@kx", any, ANY),
     MAP("@kxn", any_number, NUMBER),
     MAP("@kec", enum_code, ENUM),
+    MAP("@kets", enum_text, TEXT),
     MAP("@kc", code, ANY),
     MAP("@knest", nested, NUMBER),
     MAP("@kpair", pair, NUMBER),
@@ -368,6 +370,7 @@ static const struct test others[] = {
 static const struct test named[] = {
     {"a line of no names stays", "@kn[77]: 1", "@kn[77]: 1"},
     {"a function and an enumerator", "@kec[1, 77]: -1", "@kec[ON, f(int, \"\\x1b\")]: BAD"},
+    {"an enumerator before a text that may be two", "@kets[1, a]: b]: c", "@kets[ON, a]: b]: c"},
     {"what has no name stays", "@kec[7, 78]: 9", "@kec[7, 78]: 9"},
     {"a variable", "@kvt[24576, a]: 24576", "@kvt[lock, a]: 24576"},
     {"in hexadecimal", "@kvt[0x6000, a]: 0", "@kvt[lock, a]: 0"},
