@@ -177,35 +177,51 @@ static void strip(Dwarf_Die *type)
 	}
 }
 
-/** Is @function, a member of @type, its destructor, or does it copy or move one? */
-static bool is_special(struct dwsrc *src, Dwarf_Die *type, Dwarf_Die *function)
+/** A member function that decides how its class is passed. */
+enum special { SPECIAL_NOT, SPECIAL_END, SPECIAL_COPY, SPECIAL_UNSURE, SPECIAL_ASSIGN };
+
+/**
+ * Is @function, a member of @type, its destructor, does it copy or move one, or assign one that is moved? Unsure: with more
+ * parameters it does if these have defaults.
+ */
+static enum special special_of(struct dwsrc *src, Dwarf_Die *type, Dwarf_Die *function)
 {
 	struct str name = str_from(dwsrc_name(function)), own = str_from(dwsrc_name(type));
 	struct dwwalk w = {0};
-	if (!str_eq(name, str_slice(own, 0, str_find(own, '<'))))
-		return str_has_prefix(name, STR("~"));
-	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, function, &die);) {
+	enum special ret = SPECIAL_NOT;
+	bool assigns = str_eqz(name, "operator=");
+	if (!assigns && !str_eq(name, str_slice(own, 0, str_find(own, '<'))))
+		return str_has_prefix(name, STR("~")) ? SPECIAL_END : SPECIAL_NOT;
+	for (Dwarf_Die die = {0}, of; dwsrc_next_child(src, &w, function, &die);) {
+		of = die;
 		if (dwarf_tag(&die) != DW_TAG_formal_parameter ||
-		    dwsrc_flag(&die, DW_AT_artificial) || !dwsrc_follow(&die, DW_AT_type))
+		    dwsrc_flag(&die, DW_AT_artificial))
 			continue;
-		int tag = dwarf_tag(&die);
-		if ((tag != DW_TAG_reference_type && tag != DW_TAG_rvalue_reference_type) ||
-		    !dwsrc_follow(&die, DW_AT_type))
-			return false;
-		strip(&die);
-		return die.addr == type->addr;
+		if (ret)
+			return SPECIAL_UNSURE;
+		int tag = dwsrc_follow(&of, DW_AT_type) ? dwarf_tag(&of) : 0;
+		if ((tag != DW_TAG_rvalue_reference_type &&
+		     (assigns || tag != DW_TAG_reference_type)) ||
+		    !dwsrc_follow(&of, DW_AT_type))
+			return SPECIAL_NOT;
+		strip(&of);
+		if (of.addr != type->addr)
+			return SPECIAL_NOT;
+		ret = assigns ? SPECIAL_ASSIGN : SPECIAL_COPY;
 	}
-	return false;
+	return ret;
 }
 
 /**
  * Is the class passed by value, 1, or by its address, 0? -1: not known. gcc 12 does not write the attribute. One that copies or
- * destroys itself in its own way, or has such a part, is by address: C++ ABI for Itanium, 1.1.
+ * destroys itself in its own way, or has such a part, or none of whose constructors may copy or move it, as where only a move is
+ * assigned, is by address: C++ ABI for Itanium, 1.1.
  */
 static int passing_of_class(struct dwsrc *src, Dwarf_Die *type, unsigned depth, unsigned *left)
 {
 	struct dwwalk w = {0};
 	int ret = 1;
+	bool is_copied = false, is_assigned = false;
 	if (depth > 16 || dwsrc_flag(type, DW_AT_declaration))
 		return -1;
 	for (Dwarf_Die die = {0}, of; ret && dwsrc_next_child(src, &w, type, &die);) {
@@ -217,9 +233,17 @@ static int passing_of_class(struct dwsrc *src, Dwarf_Die *type, unsigned depth, 
 		if ((tag == DW_TAG_subprogram || tag == DW_TAG_inheritance) &&
 		    dwsrc_number(&die, DW_AT_virtuality, &how) && how)
 			return 0;
-		if (tag == DW_TAG_subprogram && !dwsrc_flag(&die, DW_AT_artificial) &&
-		    is_special(src, type, &die) &&
-		    !(dwsrc_number(&die, DW_AT_defaulted, &how) && how == DW_DEFAULTED_in_class))
+		enum special special =
+		    tag == DW_TAG_subprogram && !dwsrc_flag(&die, DW_AT_artificial)
+			? special_of(src, type, &die)
+			: SPECIAL_NOT;
+		is_copied |= special == SPECIAL_COPY;
+		is_assigned |= special == SPECIAL_ASSIGN;
+		if (special == SPECIAL_UNSURE)
+			part = -1;
+		else if ((special == SPECIAL_END || special == SPECIAL_COPY) &&
+			 !(dwsrc_number(&die, DW_AT_defaulted, &how) &&
+			   how == DW_DEFAULTED_in_class))
 			part = dwsrc_flag(&die, DW_AT_deleted) ? -1 : 0;
 		if ((tag == DW_TAG_inheritance ||
 		     (tag == DW_TAG_member && !dwsrc_flag(&die, DW_AT_declaration))) &&
@@ -230,7 +254,7 @@ static int passing_of_class(struct dwsrc *src, Dwarf_Die *type, unsigned depth, 
 		}
 		ret = part < 1 && part != ret ? (part ? -1 : 0) : ret;
 	}
-	return ret;
+	return is_assigned && !is_copied ? 0 : ret;
 }
 
 /** The same of the type of @die: of C++ the class says so, DWARF 5, section 5.7. */
@@ -298,22 +322,32 @@ static void begin(struct dwsrc *src, struct convention *c, Dwarf_Die *function,
 		c->next++; // the address that it is returned at
 }
 
-/** Has @t, which is_plain() and lies at @off, an integer or a pointer among the @n bytes at @from? */
-static bool has_integer(struct ctype *t, uint64_t off, uint64_t from, uint64_t n)
+enum { HAS_INTEGER = 1, HAS_FLOAT = 2 };
+
+/** What @t, which is_plain() and lies at @off, has among the @n bytes at @from; 0 of padding and empty classes. */
+static unsigned parts_of(struct ctype *t, uint64_t off, uint64_t from, uint64_t n)
 {
 	enum { MOST = 16 }; // elements are alike
 	uint64_t size = 0;
+	unsigned ret = 0;
 	t = ctype_strip(t);
 	if (t->kind == CTYPE_ARRAY) {
-		for (uint64_t i = 0; ctype_size(t->of, &size) && i < t->count && i < MOST; i++)
-			if (has_integer(t->of, off + i * size, from, n))
-				return true;
-		return false;
+		ctype_size(t->of, &size);
+		for (uint64_t i = 0; size && i < t->count && i < MOST && off < from + n;
+		     i++, off += size)
+			ret |= parts_of(t->of, off, from, n);
+		return ret;
 	}
-	for (size_t i = 0; ctype_is_aggregate(t) && i < t->n_members; i++)
-		if (has_integer(t->members[i].type, off + t->members[i].off, from, n))
-			return true;
-	return !ctype_is_aggregate(t) && t->kind != CTYPE_FLOAT && off - from < n;
+	if (!ctype_is_aggregate(t))
+		return off - from >= n ? 0 : t->kind == CTYPE_FLOAT ? HAS_FLOAT : HAS_INTEGER;
+	list_each(const struct ctype_member, m, t->members, t->n_members) {
+		uint64_t last = off + (m->bit_off + m->bit_size - 1) / 8;
+		if (!m->bit_size)
+			ret |= parts_of(m->type, off + m->off, from, n);
+		else if (last >= from && off + m->bit_off / 8 < from + n)
+			ret |= HAS_INTEGER;
+	}
+	return ret;
 }
 
 /** Whether of a parameter of type @t a register has only the address, as AArch64 passes large structs. */
@@ -322,11 +356,10 @@ static bool is_by_address(const struct convention *c, struct ctype *t)
 	unsigned left = MEMBERS;
 	uint64_t size;
 	t = ctype_strip(t);
+	// At most four floating-point numbers alike are in registers of theirs.
 	return t && c->machine == EM_AARCH64 && c->is_c && ctype_is_aggregate(t) &&
 	       ctype_size(t, &size) && size > 16 && is_plain(t, 0, &left) &&
-	       has_integer(
-		   t, 0, 0,
-		   UINT64_MAX); // at most four floating-point numbers alike are in registers of theirs
+	       (parts_of(t, 0, 0, UINT64_MAX) & HAS_INTEGER);
 }
 
 /** A struct that is passed by value takes registers for all of its eight bytes, or is in memory: psABI of x86-64, 3.2.3. */
@@ -336,8 +369,11 @@ static bool skip_struct(struct convention *c, struct ctype *t, uint64_t size)
 	int n = 0, n_floats = 0;
 	if (c->machine != EM_X86_64 || (size <= 16 && !is_plain(t, 0, &left)))
 		return false;
-	for (uint64_t at = 0; size <= 16 && at < size; at += 8)
-		*(has_integer(t, 0, at, 8) ? &n : &n_floats) += 1;
+	for (uint64_t at = 0; size <= 16 && at < size; at += 8) {
+		unsigned parts = parts_of(t, 0, at, 8);
+		n += (parts & HAS_INTEGER) != 0;
+		n_floats += parts == HAS_FLOAT;
+	}
 	if (c->next + n <= 6 && c->next_float + n_floats <= 8) {
 		c->next += n;
 		c->next_float += n_floats;

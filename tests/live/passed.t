@@ -22,6 +22,8 @@ struct Defaulted { int n; Defaulted(int k) : n(k) {} Defaulted(const Defaulted &
 struct Outside { int n; Outside(int k) : n(k) {} Outside(const Outside &); };
 Outside::Outside(const Outside &) = default;
 struct Ends { long n; ~Ends() { use(n); } }; struct Has { Ends e; }; struct Is : Ends {}; struct Virtual { virtual void f() { use(*this); } };
+struct Slice { const char *p; long n; Slice(const char *s, long k) : p(s), n(k) {} Slice(const Slice &o, long from) : p(o.p + from), n(o.n - from) {} };
+struct Assigned { int n; Assigned &operator=(Assigned &&) = delete; }; struct __attribute__((packed)) Across { long a : 40, b : 40; };
 struct Parts : Two { Long l() { return {1, 2}; } }; union Either { long l; double d; };
 template <typename T> struct Box { T v; Box(T x) : v(x) {} Box(const Box &o) : v(o.v) { use(v); } };
 #define NOIPA extern "C" __attribute__((noinline, noclone))
@@ -31,13 +33,14 @@ template <typename T> struct Box { T v; Box(T x) : v(x) {} Box(const Box &o) : v
 #define ALL(f, ...) f(two, Two, (Two{1, 2})) f(three, Three, (Three{{1, 2, 3}})) f(longs, Long, (Long{1, 2})) f(big, Big, (Big{{1, 2, 3}})) \
 	f(real, Real, Real{1}) f(mixed, Mixed, (Mixed{1, 2})) f(reals, Reals, (Reals{1, 2, 3})) f(none, None, None()) f(bits, Bits, (Bits{1, 2})) \
 	f(copies, Copies, Copies(1)) f(moves, Moves, Moves(1)) f(defaulted, Defaulted, Defaulted(1)) f(outside, Outside, Outside(1)) \
-	f(ends, Ends, Ends{1}) f(has, Has, Has{1}) f(is, Is, Is()) f(virt, Virtual, Virtual()) f(parts, Parts, Parts()) f(either, Either, Either{1}) \
+	f(ends, Ends, Ends{1}) f(has, Has, Has{1}) f(is, Is, Is()) f(virt, Virtual, Virtual()) f(slice, Slice, Slice("a", 1)) f(assigned, Assigned, Assigned{1}) f(across, Across, (Across{1, 2})) f(parts, Parts, Parts()) f(either, Either, Either{1}) \
 	f(box, Box<short>, Box<short>(1)) f(text, std::string, std::string("a")) f(owner, std::unique_ptr<int>, std::make_unique<int>(1)) f(pair, PAIR, PAIR(1, 2))
 typedef std::pair<int, long> PAIR;
 #define R(n, t, v) RETURNS(r_##n, t, v)
 #define T(n, t, v) TAKES(t_##n, t)
 ALL(R) ALL(T)
 NOIPA int t_floats(double a, int k, float b, Two t, Reals r, Mixed m, long l, Long last) { printf("t_floats k=%d l=%ld\n", k, l); return use(a, k, b, t, r, m, l, last); }
+NOIPA int t_eight(None n, double a, double b, double c, double d, double e, double f, double g, Mixed m, int k) { printf("t_eight k=%d\n", k); return use(n, a, b, c, d, e, f, g, m, k); }
 NOIPA int t_full(long a, long b, long c, long d, long e, Long none_left, int k) { printf("t_full e=%ld k=%d\n", e, k); return use(a, b, c, d, e, none_left, k); }
 #define CALL(n, t, v) r_##n(i * 3 + 1, i - 70L); t_##n(i + 11, v, i * 1000L, (short)(-i - 1));
 int main()
@@ -45,6 +48,7 @@ int main()
 	for (int i = 0; i < 2; i++) {
 		ALL(CALL)
 		t_floats(1, i + 5, 2, Two{1, 2}, Reals{1, 2, 3}, Mixed{1, 2}, i - 9L, Long{1, 2});
+		t_eight(None(), 1, 2, 3, 4, 5, 6, 7, Mixed{1, 2}, i + 3);
 		t_full(1, 2, 3, 4, i + 5L, Long{1, 2}, i + 6);
 	}
 }
