@@ -92,7 +92,8 @@ const char *attachable_danger(struct img *img, const char **unless)
 /**
  * Linux 4.1 to 6.18 looks up the opcode of an AVX instruction as if it had one byte: it refuses those
  * that good_insns_64 does not have, and takes others for what they are not. Measured on 6.18: a store that has the opcode of a
- * jump is not executed, and the program goes on without it; one with that of popf ends it by SIGTRAP.
+ * jump and a gather that has the one of nop are not executed, and the program goes on without them; one that has that of
+ * ret or popf ends it by a signal.
  */
 static bool is_bad_avx(uint8_t opcode)
 {
@@ -100,9 +101,10 @@ static bool is_bad_avx(uint8_t opcode)
 	    0x06, 0x07, 0x0e, 0x16, 0x17, 0x1e, 0x1f, 0x27, 0x2f, 0x37, 0x3f, 0x60, 0x61, 0x62,
 	    0x6c, 0x6d, 0x6e, 0x6f, 0x82, 0x9a, 0xcc, 0xcd, 0xce, 0xcf, 0xd4, 0xd5, 0xd6, 0xe4,
 	    0xe5, 0xe6, 0xe7, 0xea, 0xec, 0xed, 0xee, 0xef, 0xf1, 0xf4, 0xfa, 0xfb};
-	bool is_jump =
-	    (opcode & 0xf0) == 0x70 || opcode == 0xe8 || opcode == 0xe9 || opcode == 0xeb;
-	return is_jump || opcode == 0x9d || memchr(refused, opcode, sizeof(refused));
+	// Jumps, nop, popf, and four kinds of ret.
+	static const uint8_t taken[] = {0xe8, 0xe9, 0xeb, 0x90, 0x9d, 0xc2, 0xc3, 0xca, 0xcb};
+	return (opcode & 0xf0) == 0x70 || memchr(taken, opcode, sizeof(taken)) ||
+	       memchr(refused, opcode, sizeof(refused));
 }
 
 const char *attachable_refusal(struct img *img, uint64_t addr)

@@ -14,11 +14,14 @@ long total;
 __asm__(".text\n.globl get_ref\n.type get_ref,@function\nget_ref: lock addq $1, total(%rip)\n ret\n.size get_ref,.-get_ref\n"
 	".globl get_far\n.type get_far,@function\nget_far: .byte 0x3e\n addq $1, total(%rip)\n ret\n.size get_far,.-get_far\n");
 void get_ref(void), get_far(void);
-/* gcc -march=native begins functions with AVX: Linux refuses vmovdqu when it loads, and when it stores takes 7f for a jump. */
+/* gcc -march=native begins functions with AVX: Linux refuses vmovdqu when it loads, takes the 7f of a store for a jump, the c2 of vcmpps
+   for ret, and the 90 of vpgatherdd for nop. */
 __asm__(".data\nfrom: .quad 5, 6\n.globl to\nto: .quad 0, 0\n.text\n.globl vec_load\n.type vec_load,@function\nvec_load: vmovdqu from(%rip), %xmm0\n ret\n.size vec_load,.-vec_load\n"
 	".globl vec_store\n.type vec_store,@function\nvec_store: vmovdqu %xmm0, to(%rip)\n ret\n.size vec_store,.-vec_store\n"
+	".globl vec_same\n.type vec_same,@function\nvec_same: vcmpps $0, %xmm0, %xmm0, %xmm1\n ret\n.size vec_same,.-vec_same\n"
+	".globl vec_gather\n.type vec_gather,@function\nvec_gather: vpgatherdd %xmm3, (%rdi,%xmm2,4), %xmm1\n ret\n.size vec_gather,.-vec_gather\n"
 	".globl vec_add\n.type vec_add,@function\nvec_add: vaddpd %xmm0, %xmm0, %xmm1\n ret\n.size vec_add,.-vec_add\n");
-void vec_load(void), vec_store(void), vec_add(void);
+void vec_load(void), vec_store(void), vec_same(void), vec_add(void);
 extern long to;
 __attribute__((noinline)) void get_plain(void) { __asm__ volatile(""); total++; }
 int main(void)
@@ -29,7 +32,7 @@ int main(void)
 		get_plain();
 	}
 	if (HAS_AVX)
-		vec_load(), vec_store(), vec_add();
+		vec_load(), vec_store(), vec_same(), vec_add();
 	printf("%ld %ld\n", to, total);
 }
 END
@@ -59,7 +62,7 @@ is "$(grep -c get_plain trace)" 5 "... of the others"
 not_ok "an address" run -e "uprobe:__EXE__:0x$(nm app | sed -n 's/^0*\([0-9a-f]*\) T get_ref/\1/p') { @ = count(); }"
 like "$(cat messages)" 'begins with an instruction with a lock prefix' "... says so, too"
 if [ $avx = 1 ]; then
-	for name in vec_load vec_store; do
+	for name in vec_load vec_store vec_same vec_gather; do
 		not_ok "$name: an AVX instruction" run -t uprobe:$name
 		like "$(cat messages)" "the functions that match 'uprobe:$name' begin with an AVX instruction" "... which Linux refuses, or does not execute"
 	done
