@@ -35,7 +35,6 @@ struct writer {
 	struct strbuf text, head, piece, printable; // of what is being written
 	struct joined joined;
 	struct percentile percentile, before; // of is_live: up to the last second
-	bool ends_buckets;		      // an empty line has come after them
 	bool (*handle_message)(void *ctx, struct str line);
 	void *message_ctx;
 	struct mark *marks[MAX_MARKS]; // the oldest first
@@ -414,8 +413,6 @@ static void end_buckets(struct writer *w, bool is_second)
 {
 	if (!percentile_has(&w->percentile))
 		return;
-	bool has_gap = w->ends_buckets && !is_second;
-	w->ends_buckets = false;
 	if (is_second && w->config.is_live) {
 		percentile_live(&w->percentile, &w->before, begin_line(w));
 		write_record(w, NULL);
@@ -432,7 +429,6 @@ static void end_buckets(struct writer *w, bool is_second)
 		percentile_text(&w->percentile, begin_line(w));
 		write_record(w, NULL);
 	}
-	w->n_blank += has_gap;
 }
 
 bool writer_is_trigger(const char *pattern, struct str label)
@@ -460,6 +456,8 @@ static void on_record(void *ctx, const struct record *r)
 	if (w->config.on_process && r->head.pid > 0 && r->head.pid <= INT32_MAX)
 		w->config.on_process(w->config.process_ctx, (int)r->head.pid);
 	end_buckets(w, true);
+	if (w->config.is_live && r->shape->style == SHAPE_FORMAT)
+		return; // it only ends the buckets of a second
 	end_map(w);
 	joined_end_unknown(&w->joined);
 	w->in_part = false;
@@ -592,14 +590,9 @@ static void on_line(void *ctx, struct str line)
 	w->has_value |= line.n > 0 && !(map_name(line).n && str_has_suffix(line, STR(": 0")));
 	if (!ends_part)
 		count_row(w, line);
-	// After buckets, or, before 0.24, in the place of none.
-	if (w->config.is_live && !line.n &&
-	    (percentile_has(&w->percentile) || !percentile_has(&w->before))) {
-		w->ends_buckets = percentile_has(&w->percentile);
+	// Before 0.24, in the place of no buckets.
+	if (w->config.is_live && !line.n && !percentile_has(&w->before))
 		return;
-	}
-	if (w->ends_buckets && str_has_prefix(line, STR("@us_buckets[")))
-		end_buckets(w, true);
 	if (!ends_part && w->config.has_percentiles && percentile_add(&w->percentile, line))
 		return;
 	end_buckets(w, false);
@@ -731,7 +724,8 @@ void writer_idle(struct writer *w, struct strbuf *out)
 	add_blank_lines(w);
 	decode_idle(&w->decoder);
 	end_map(w);
-	end_buckets(w, true);
+	if (!w->config.is_live) // what ends has no record after it
+		end_buckets(w, true);
 	w->in_strings = false;
 	int64_t settled = clock_of_probes() - STILL_COMING_NS;
 	if (w->order)

@@ -301,7 +301,8 @@ bool tally_write_latency(const struct skeleton *start, const struct skeleton *do
 		good = write_start(start, &start->probes.v[i], key, open, out);
 	for (size_t i = 0; good && i < done->probes.n; i++)
 		good = write_done(done, &done->probes.v[i], key, by, is_live, open, out);
-	code_z(out, is_live ? "\ninterval:s:1\n{\n\tprint(@us_buckets);\n}\n" : "");
+	code_z(out,
+	       is_live ? "\ninterval:s:1\n{\n\tprint(@us_buckets);\n\tprintf(\"\");\n}\n" : "");
 	code_z(out, "\nEND\n{\n\tclear(@start);\n");
 	code_z(out, is_live && by.n ? "\tclear(@us_buckets);\n}\n" : "}\n");
 	return good;

@@ -74,16 +74,21 @@ not more than in all: True and most of them: True
 the slow ones last: True and alone: True
 empty lines before the first: 0
 rows of buckets: 0'
-# traced OUTPUT OPTION...
+# traced OUTPUT OPTION...; $meanwhile is what a shell does beside the program, whose parent is btgen
 traced() {
 	local to=()
 	[ "$1" = pipe ] || to=("$top/tests/on_terminal.py")
-	"${to[@]}" "$live_sh" "${@:2}" --bpftrace "$bpftrace" -c "sh -c '$tmp/ops 800 150 >$tmp/books'" 2>"$tmp/messages" >"$tmp/trace"
+	"${to[@]}" "$live_sh" "${@:2}" --bpftrace "$bpftrace" -c "sh -c '$tmp/ops 800 150 >$tmp/books & $meanwhile wait'" 2>"$tmp/messages" >"$tmp/trace"
 }
+meanwhile=
 traced terminal --latency start "done"
 is "$? $(python3 "$tmp/seconds.py" "$tmp/books" "$tmp/trace" "$(missed)" all 2>&1)" "0 $want" "a line each second"
 traced terminal --latency start "done" --by slow
 is "$? $(python3 "$tmp/seconds.py" "$tmp/books" "$tmp/trace" "$(missed)" by 2>&1)" "0 $want" "--by: of all of them together"
+meanwhile='sleep 3; kill -STOP $PPID; sleep 2.5; kill -CONT $PPID;'
+traced terminal --latency start "done"
+is "$? $(python3 "$tmp/seconds.py" "$tmp/books" "$tmp/trace" "$(missed)" all 2>&1)" "0 $want" "a terminal that takes nothing for a while: each second is one of its own"
+meanwhile=
 traced pipe --latency start "done"
 is "$? $(grep -c '^@us: count' "$tmp/trace") $(grep -c '^@us_max' "$tmp/trace")" "0 1 1" "in a pipe there is the end alone"
 done_testing
