@@ -22,6 +22,9 @@ stays_flat "$files rotations"
 is "$(find "$tmp/parts" -name 'trace.*.zst' | wc -l)" "$files" "$files rotations: as many files"
 account "$files rotations" $((files * 100)) < <(zstdcat "$tmp"/parts/trace.*.zst)
 
+# has_more_than BYTES: the trace is ready, and has written
+has_more_than() { [ -s "$tmp/ready" ] && [ "$(stat -c %s "$tmp/all.json")" -gt "$1" ]; }
+
 # One target, many traces of it; each is told to end once it is ready and some events have come
 live_start "$tmp/first" 1
 until=$((SECONDS + $(percent 15)))
@@ -32,7 +35,7 @@ while [ $SECONDS -lt $until ]; do
 	"$live_sh" --max-cost none -q -f json --ready-file "$tmp/ready" "$live_pid" -e "$hit" >>"$tmp/all.json" 2>"$tmp/messages" 8>&- &
 	live_tracer=$!
 	own $live_tracer
-	wait_for eval '[ -s "$tmp/ready" ] && [ "$(stat -c %s "$tmp/all.json")" -gt $((before + 2000)) ]'
+	wait_for has_more_than $((before + 2000))
 	live_wait INT
 	traces=$((traces + 1))
 	[ "$live_rc $(cat "$tmp/messages")" = "0 " ] || bad+="$live_rc $(cat "$tmp/messages"); "
@@ -40,7 +43,6 @@ done
 is "$bad" "" "$traces traces of one process end well, and say nothing"
 kill $live_pid
 wait $live_pid
-read -r _ fired <"$tmp/answers"
 is "$(grep -c '"capture"' "$tmp/all.json") $(python3 "$soak/account.py" <"$tmp/all.json" | cut -d ' ' -f 2)" "$traces 0" "... their lines are whole, in order and each there once"
 is "$(find "$TMPDIR" -type f) $(pgrep -f "btgen-detach.*$tmp")" " " "... they leave no file and no process"
 done_testing
