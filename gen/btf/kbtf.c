@@ -323,6 +323,8 @@ static void read_members(struct kbtf *k, const struct btf_type *bt, struct ctype
 		if (m->bit_size)
 			m->bit_off = bit;
 		m->off = bit / 8;
+		if (t->kind == CTYPE_STRUCT && i)
+			ctype_fix_bitfield(m - 1, m);
 	}
 }
 

@@ -420,6 +420,16 @@ static bool has_member(struct ctype *t, bool (*fits)(const struct ctype_member *
 	return false;
 }
 
+void ctype_fix_bitfield(const struct ctype_member *before, struct ctype_member *m)
+{
+	uint64_t end = before->bit_off + before->bit_size, size;
+	if (!before->bit_size || m->bit_size || end % 8 == 0 || m->off != end / 8 ||
+	    !ctype_is_number(ctype_strip(m->type)) || !ctype_size(m->type, &size) || size > 8)
+		return;
+	m->bit_off = end;
+	m->bit_size = (unsigned)size * 8;
+}
+
 static bool is_bitfield(const struct ctype_member *m)
 {
 	return m->bit_size > 0;

@@ -148,6 +148,11 @@ struct ctype *ctype_as_pointer(struct arena *a, struct ctype *t);
 bool ctype_is_word(uint64_t size);
 /** Has it, or anything in it, members of some bits only? */
 bool ctype_has_bitfields(struct ctype *t);
+/**
+ * LLVM 14 records a bitfield as wide as its type like a member that is none, in DWARF and so in BTF. In a packed struct that is the
+ * byte in which the bitfield before ends: there @m begins after it.
+ */
+void ctype_fix_bitfield(const struct ctype_member *before, struct ctype_member *m);
 /** Has it, or anything in it, pointers to functions? */
 bool ctype_has_code(struct ctype *t);
 /** Is it an aggregate or array with a float or double anywhere in it? */

@@ -344,20 +344,6 @@ static bool read_bitfield(struct dwsrc *src, Dwarf_Die *die, struct ctype_member
 	return true;
 }
 
-/**
- * LLVM 14 records a bitfield as wide as its type like a member that is none, which in a packed struct leaves it in the byte in
- * which the bitfield before ends: there @m begins behind it.
- */
-static void fix_packed_bitfield(const struct ctype_member *before, struct ctype_member *m)
-{
-	uint64_t end = before->bit_off + before->bit_size, size;
-	if (!before->bit_size || m->bit_size || end % 8 == 0 || m->off != end / 8 ||
-	    !ctype_is_number(ctype_strip(m->type)) || !ctype_size(m->type, &size) || size > 8)
-		return;
-	m->bit_off = end;
-	m->bit_size = (unsigned)size * 8;
-}
-
 static void read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 {
 	VEC(struct ctype_member) list = {0};
@@ -387,7 +373,7 @@ static void read_members(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 		if (list.n == MAX_ITEMS)
 			break;
 		if (t->kind == CTYPE_STRUCT && list.n)
-			fix_packed_bitfield(&list.v[list.n - 1], &m);
+			ctype_fix_bitfield(&list.v[list.n - 1], &m);
 		vec_push(src->arena, &list, m);
 	}
 	t->members = list.v;

@@ -267,8 +267,9 @@ int main(void)
 }
 E2
 tight='$T.a, $T.full, $T.whole, $T.b, $T.c, $T.d, $T.e); printf(" %d %d %ld\n", $T.s, $T.end'
-for cc in gcc clang; do
-	$cc -O2 -g -w -Wno-packed-bitfield-compat -I"$top/include" -o "$tmp/b" "$tmp/b.c" || exit 1
+for cc in gcc clang "clang and pahole -J"; do
+	${cc%% *} -O2 -g -w -Wno-packed-bitfield-compat -I"$top/include" -o "$tmp/b" "$tmp/b.c" || exit 1
+	[[ $cc != *pahole* ]] || { pahole -J "$tmp/b" && strip "$tmp/b"; } || continue
 	live_start "$tmp/b"
 	ok "$cc: bitfields behind variable indices, and in a copy: the program is accepted and attached" live_trace "$live_pid" -e '
 usdt:__EXE__:bf {
