@@ -44,7 +44,7 @@ struct finder {
 	const char *why;
 	unsigned n_unknown;		 // whose parameters are not known
 	struct str unknown;		 // one of them
-	unsigned n_copies;		 // inlined, which are probes
+	unsigned n_copies, n_bare;	 // inlined, which are probes; those without arguments
 	unsigned n_shadowed;		 // places that bpftrace takes for others
 	struct str shadowed;		 // the name of one
 	const struct dwinlined *inlined; // a function that has such copies
@@ -334,6 +334,11 @@ static void add_copied(struct skeleton *sk, struct skeleton_probe *p, const stru
 	if (!dwsite_at(src, fn->addr, &fn->asked, &copy) ||
 	    !dwsite_at(src, fn->addr, NULL, &innermost) || copy.end != innermost.end)
 		return;
+	// gcc -O1 leaves the instruction before a copy out of it: what is there is the caller's.
+	Dwarf_Die *function = &copy.dies.v[copy.end - 1];
+	const char *symbol = dwsrc_symbol(function);
+	if (!str_eqz(fn->asked.name, *symbol ? symbol : dwsrc_name(function)))
+		return;
 	namedvar_list(sk->arena, &at, 1, &vars);
 	p->fields = arena_array(sk->arena, struct skeleton_field, vars.list.n + 1);
 	vec_each(const struct namedvar, v, &vars.list)
@@ -370,6 +375,7 @@ static void add_function(struct finder *f, const struct function *fn)
 	if (fn->is_copy) {
 		f->n_copies++;
 		add_copied(sk, &p, fn);
+		f->n_bare += p.n_fields == 0;
 	} else if (!funcargs_read(fn->file->bin.src, fn->addr, &args)) {
 		f->n_unknown++;
 		f->unknown = fn->label;
@@ -578,10 +584,12 @@ static void report_less(struct finder *f)
 			     f->n_odd == 1 ? " is" : "s are",
 			     f->n_odd == 1 ? "its name" : "their names");
 	if (f->n_copies)
-		diag_note(f->sk->diag, NULL,
-			  "%u inlined cop%s of " STR_FMT "() %s traced%s, without arguments",
+		diag_note(f->sk->diag, NULL, "%u inlined cop%s of " STR_FMT "() %s traced%s%s",
 			  f->n_copies, f->n_copies == 1 ? "y" : "ies", STR_ARG(f->name),
-			  f->n_copies == 1 ? "is" : "are", f->n_copies < f->found.n ? ", too" : "");
+			  f->n_copies == 1 ? "is" : "are", f->n_copies < f->found.n ? ", too" : "",
+			  f->n_bare == f->n_copies ? ", without arguments"
+			  : f->n_bare		   ? ", some without arguments"
+						   : "");
 	else if (f->n_inlined)
 		diag_warning(
 		    f->sk->diag, NULL, "%zu inlined cop%s of " STR_FMT "() %s not seen: in %s%s",

@@ -190,6 +190,23 @@ for f in "outer 5" "inner 105"; do
 done
 "$live_sh" -q -c "$tmp/nest" -o "$tmp/trace" -t uprobe:outer -t uprobe:inner 2>"$tmp/messages"
 like "$(sed 's/.* uprobe:/uprobe:/' "$tmp/trace" | sort | tr '\n' ';')" '^uprobe:inner n=105;uprobe:outer( n=5 m=105)?;$' "-t: parameters of copies, and never the inner one's for the outer's"
+# --- what -t prints of copies is theirs, also where the first instruction is outside of the copy, as with gcc -O1
+cat >"$tmp/copies.c" <<'END'
+#include <stdio.h>
+volatile int sink;
+static inline __attribute__((always_inline)) int addup(int n, const char *s, long m) { printf("addup n=%d s=\"%s\" m=%ld\n", n, s, m); sink = n; return n + s[0] + m; }
+static inline __attribute__((always_inline)) int wrap(int q, unsigned char c) { printf("wrap q=%d c=%d\n", q, c); return addup(q + 1, "text", c); }
+__attribute__((noinline)) int work(int k) { int r = wrap(k * 2, k + 3); return r + addup(k, "other", -k); }
+int main(void) { for (int i = 1; i < 4; i++) sink = work(i * 10); }
+END
+for build in 'gcc -O0' 'gcc -O1' 'gcc -O2' 'clang -O2'; do
+	$build -g -o "$tmp/copies" "$tmp/copies.c" || continue
+	"$tmp/copies" | awk '{ for (i = 2; i <= NF; i++) print $1, $i }' | sort >"$tmp/want"
+	"$live_sh" -c "$tmp/copies" -o "$tmp/trace" -t uprobe:addup -t uprobe:wrap 2>"$tmp/messages" >/dev/null
+	sed -n 's/.* uprobe://p' "$tmp/trace" | awk '{ for (i = 2; i <= NF; i++) if ($i !~ /=[?]$/) print $1, $i }' | sort >"$tmp/got"
+	is "$(comm -23 "$tmp/got" "$tmp/want") $(grep -c 'uprobe:addup' "$tmp/trace") $(grep -c 'uprobe:wrap' "$tmp/trace")" " 6 3" "$build: -t prints each copy, and no argument of another"
+	is "$(grep -c 'copies of addup() are traced, without arguments' "$tmp/messages")" "$((! $(grep -c '^addup' "$tmp/got")))" "... and reports that there are none only if so"
+done
 # --- a row of the line table without a scope, as gcc leaves of an inlined function that throws: its n is not that of main()
 cat >"$tmp/lost.c" <<'END'
 volatile int sink;
