@@ -242,6 +242,23 @@ struct str demangle_name(struct arena *a, struct str symbol)
 	return name.n ? without_result(str_slice(name, 0, find_parameters(name))) : symbol;
 }
 
+int demangle_count_parameters(struct arena *a, struct str symbol)
+{
+	struct str name = without_clone(demangle_symbol(a, symbol));
+	size_t at = find_parameters(name);
+	if (at == name.n)
+		return -1;
+	struct str list = str_from_offset(name, at + 1);
+	list.n -= str_last(name, ')').n + 1;
+	int n = list.n > 0, depth = 0;
+	for (size_t i = 0; i < list.n; i++) {
+		depth += list.p[i] == '<' || list.p[i] == '(';
+		depth -= list.p[i] == '>' || list.p[i] == ')';
+		n += list.p[i] == ',' && !depth;
+	}
+	return n - str_has_suffix(list, STR("..."));
+}
+
 /** How many bytes at the start of @s are `operator` and a name with < or > in it, or brackets. */
 static size_t match_operator(struct str s)
 {

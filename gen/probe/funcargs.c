@@ -6,6 +6,7 @@
 #include "ctype/cxxclass.h"
 #include "dwarf/dwload.h"
 #include "dwarf/dwname.h"
+#include "elf/demangle.h"
 #include "elf/imgsym.h"
 #include "probe/argloc.h"
 
@@ -524,6 +525,7 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 	struct argloc at;
 	Dwarf_Addr entry;
 	VEC(struct place) places = {0};
+	int n_written = 0;
 	*ret = (struct funcargs){0};
 	if (!dwsite_at(src, addr, NULL, &site))
 		return false;
@@ -540,6 +542,7 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, function, &die);) {
 		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
 			continue;
+		n_written += !dwsrc_flag(&die, DW_AT_artificial);
 		const char *z = dwarf_diename(&die);
 		struct ctype *t = dwload_type_of(src, &die);
 		struct funcarg arg = {.arg = {.name = str_from(z),
@@ -551,6 +554,9 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 		place.by_value = passing_of(src, &c, &die);
 		vec_push(src->arena, &places, place);
 	}
+	// LLVM drops a parameter that is passed by its address and not used; packs are no plain parameters.
+	int n_own = demangle_count_parameters(src->arena, str_from(dwsrc_symbol(function)));
+	c.is_certain &= n_own < 0 || n_own == n_written;
 	number(src->arena, &c, ret, places.v, img_is_local(src->img, site.at));
 	return true;
 }

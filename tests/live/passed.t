@@ -42,6 +42,8 @@ ALL(R) ALL(T)
 NOIPA int t_floats(double a, int k, float b, Two t, Reals r, Mixed m, long l, Long last) { printf("t_floats k=%d l=%ld\n", k, l); return use(a, k, b, t, r, m, l, last); }
 NOIPA int t_eight(None n, double a, double b, double c, double d, double e, double f, double g, Mixed m, int k) { printf("t_eight k=%d\n", k); return use(n, a, b, c, d, e, f, g, m, k); }
 NOIPA int t_full(long a, long b, long c, long d, long e, Long none_left, int k) { printf("t_full e=%ld k=%d\n", e, k); return use(a, b, c, d, e, none_left, k); }
+__attribute__((noinline)) int t_lost(Copies, int k, long m) { printf("t_lost k=%d m=%ld\n", k, m); return use(k, m); } // LLVM does not record the first
+template <typename... A> __attribute__((noinline)) int t_pack(Copies, A... all, long m) { printf("t_pack m=%ld\n", m); return use(all..., m); }
 #define CALL(n, t, v) r_##n(i * 3 + 1, i - 70L); t_##n(i + 11, v, i * 1000L, (short)(-i - 1));
 int main()
 {
@@ -49,6 +51,8 @@ int main()
 		ALL(CALL)
 		t_floats(1, i + 5, 2, Two{1, 2}, Reals{1, 2, 3}, Mixed{1, 2}, i - 9L, Long{1, 2});
 		t_eight(None(), 1, 2, 3, 4, 5, 6, 7, Mixed{1, 2}, i + 3);
+		t_lost(Copies(1), i + 5, i - 9L);
+		t_pack<int, short>(Copies(1), i, i, i - 8L);
 		t_full(1, 2, 3, 4, i + 5L, Long{1, 2}, i + 6);
 	}
 }
