@@ -602,7 +602,9 @@ static bool show_uuid(struct walk *w, const struct ctype_place *p, struct ctype 
 	char text[37], *at = text;
 	if (!str_has_suffix(t->name, STR("uuid")) || t->size != 16 || !is_there(w, p->off, 16))
 		return false;
-	while (t && ctype_is_aggregate(t) && ctype_complete(t) && t->n_members == 1)
+	for (unsigned i = 0;
+	     i < MAX_DEPTH && t && ctype_is_aggregate(t) && ctype_complete(t) && t->n_members == 1;
+	     i++)
 		t = ctype_strip(t->members[0].type);
 	struct ctype *of =
 	    t && t->kind == CTYPE_ARRAY && t->count == 16 ? ctype_strip(t->of) : NULL;

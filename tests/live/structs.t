@@ -225,4 +225,12 @@ is "$(sed 's/.*app:all //' "$tmp/trace")" "all={id = $uuid, none = $none, guid =
 live_start "$tmp/uuid"
 live_round $live_pid --deep 1 -f json -t app:all
 is "$(jq -c 'select(.fields) | .fields | [.id, .all.id, .all.none, .all.text]' "$tmp/trace")" "[\"$uuid\",\"$uuid\",\"$none\",{\"text\":\"xyz\"}]" "... in JSON a string"
+
+# One whose only member is itself, as no compiler makes it, ends.
+printf '#include <btgen/usdt.h>\nstruct in { unsigned char b[16]; };\nstruct own_uuid { struct in i; };\nint main(void) { static struct own_uuid u; USDT_PROBE(app, own, (struct own_uuid *)&u); return 0; }\n' >"$tmp/own.c"
+gcc -g -O1 -dA -I"$top/include" -S -o "$tmp/own.s" "$tmp/own.c" &&
+	awk '/DW_TAG_structure_type\)/ && match($0, /DIE \(0x[0-9a-f]+/) { die = substr($0, RSTART + 5, RLENGTH - 5) } /DW_AT_name: "own_uuid"/ { own = die } own && /# DW_AT_type/ && !done { $2 = own; done = 1 } { print }' "$tmp/own.s" >"$tmp/self.s" &&
+	gcc -o "$tmp/self" "$tmp/self.s" || exit 1
+timeout -s KILL 30 "$live_sh" --bpftrace "$bpftrace" -q -c "$tmp/self" --deep 1 -t app:own >"$tmp/trace" 2>"$tmp/messages"
+like "$?$(cat "$tmp/trace")" '^0.*app:own u=\{i = \{i = \{.*\.\.\.' "a UUID in itself is cut"
 done_testing
