@@ -279,10 +279,16 @@ static void find_lost(struct dwsrc *src, struct dwsite *s, const struct dwasked 
 		      unsigned last)
 {
 	const Dwarf_Die *found = NULL;
+	struct str file = str_base(asked->name.n ? asked->name : s->file);
+	unsigned line = asked->name.n ? asked->line : s->line;
 	for (size_t i = 0; i < s->dies.n; i++) {
 		Dwarf_Die origin = dwsrc_origin(s->dies.v[i]), unit;
 		if (!dwsite_is_function(&origin) || !dwarf_diecu(&origin, &unit, NULL, NULL))
 			continue;
+		Dwarf_Die declaration = declaration_of(origin);
+		if (dwsite_line_of(&declaration, DW_AT_decl_line) > line &&
+		    str_eq(dwsite_decl_file(src, &origin), file))
+			return; // lines out of order, of #line
 		struct dwwritten *of = map_get_ptr(&src->written, unit.addr);
 		if (!of) {
 			struct dwwalk w = {0};

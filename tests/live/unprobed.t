@@ -78,7 +78,8 @@ cat >plain.c <<'END'
 int main(void) { return 0; }
 END
 gcc -O0 -o plain plain.c || exit 1
-ok "a pattern that matches functions without a size, as gcc's own" "$live_sh" --bpftrace "$bpftrace" -e 'uprobe:__EXE__:* { @ = count(); }' -c ./plain >trace 2>messages
+all_of_plain() { "$live_sh" --bpftrace "$bpftrace" -e 'uprobe:__EXE__:* { @ = count(); }' -c ./plain >trace 2>messages; }
+ok "a pattern that matches functions without a size, as gcc's own" all_of_plain
 like "$(grep '^@' trace)" '^@: [1-9]' "... is traced"
 tm=$("$live_sh" -n --bpftrace "$bpftrace" -e 'uprobe:__EXE__:*tm_clones { @ = count(); }' -x ./plain 2>&1)
 case $("$bpftrace" --version) in
