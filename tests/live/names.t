@@ -199,7 +199,10 @@ cat >"$tmp/short.bt" <<END
 $at { printf("%s|%30s\n", func, func); @n[func] = count(); @k[func, arg0] = 1; @v = func; @t[arg0] = (1, func); }
 $by_return
 END
-"$live_sh" -q -c "$tmp/short" "$tmp/short.bt" >"$tmp/out" 2>&1
+for _ in 1 2 3; do # bpftrace's own race: it fails where the program ends between its two looks at /proc/PID/exe or root
+	"$live_sh" -q -c "$tmp/short" "$tmp/short.bt" >"$tmp/out" 2>&1
+	grep -qE 'read_symlink: No such file|Opening /proc/[0-9]+/root failed' "$tmp/out" || break
+done
 find='store::find(int, int)'
 is "$(grep . "$tmp/out" | sort)" "$(grep . <<END | sort
 plain|                         plain
