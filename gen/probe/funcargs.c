@@ -518,14 +518,43 @@ static void read_result(struct dwsrc *src, const struct dwsite *site, Dwarf_Die 
 		ret->result = t;
 }
 
+struct reading {
+	struct funcargs *ret;
+	VEC(struct place) places;
+	int n_written;
+};
+
+/** Of gcc's DW_TAG_GNU_formal_parameter_pack, too, in which those of `A... all` are. */
+static void add_parameters(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent,
+			   const struct convention *c, struct argloc *at, struct reading *r)
+{
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, w, parent, &die);) {
+		if (dwarf_tag(&die) == DW_TAG_GNU_formal_parameter_pack &&
+		    dwarf_tag(parent) == DW_TAG_subprogram)
+			add_parameters(src, w, &die, c, at, r);
+		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
+			continue;
+		r->n_written += !dwsrc_flag(&die, DW_AT_artificial);
+		const char *z = dwarf_diename(&die);
+		struct ctype *t = dwload_type_of(src, &die);
+		struct funcarg arg = {.arg = {.name = str_from(z),
+					      .has_name = z != NULL,
+					      .type = ctype_as_pointer(src->arena, t),
+					      .from = PROBEARG_DECLARED}};
+		vec_push(src->arena, &r->ret->list, arg);
+		struct place place = find_place(at, &die, t);
+		place.by_value = passing_of(src, c, &die);
+		vec_push(src->arena, &r->places, place);
+	}
+}
+
 bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 {
 	struct dwsite site;
 	struct dwwalk w = {0};
 	struct argloc at;
 	Dwarf_Addr entry;
-	VEC(struct place) places = {0};
-	int n_written = 0;
+	struct reading r = {.ret = ret};
 	*ret = (struct funcargs){0};
 	if (!dwsite_at(src, addr, NULL, &site))
 		return false;
@@ -539,25 +568,11 @@ bool funcargs_read(struct dwsrc *src, uint64_t addr, struct funcargs *ret)
 	read_result(src, &site, function, ret);
 	c.is_certain &= is_callable(&site.unit, function);
 	argloc_begin(&at, src, &site);
-	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, function, &die);) {
-		if (dwarf_tag(&die) != DW_TAG_formal_parameter)
-			continue;
-		n_written += !dwsrc_flag(&die, DW_AT_artificial);
-		const char *z = dwarf_diename(&die);
-		struct ctype *t = dwload_type_of(src, &die);
-		struct funcarg arg = {.arg = {.name = str_from(z),
-					      .has_name = z != NULL,
-					      .type = ctype_as_pointer(src->arena, t),
-					      .from = PROBEARG_DECLARED}};
-		vec_push(src->arena, &ret->list, arg);
-		struct place place = find_place(&at, &die, t);
-		place.by_value = passing_of(src, &c, &die);
-		vec_push(src->arena, &places, place);
-	}
-	// LLVM drops a parameter that is passed by its address and not used; packs are no plain parameters.
+	add_parameters(src, &w, function, &c, &at, &r);
+	// LLVM drops a parameter that is passed by its address and not used.
 	int n_own = demangle_count_parameters(src->arena, str_from(dwsrc_symbol(function)));
-	c.is_certain &= n_own < 0 || n_own == n_written;
-	number(src->arena, &c, ret, places.v, img_is_local(src->img, site.at));
+	c.is_certain &= n_own < 0 || n_own == r.n_written;
+	number(src->arena, &c, ret, r.places.v, img_is_local(src->img, site.at));
 	return true;
 }
 

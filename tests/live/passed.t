@@ -44,6 +44,7 @@ NOIPA int t_eight(None n, double a, double b, double c, double d, double e, doub
 NOIPA int t_full(long a, long b, long c, long d, long e, Long none_left, int k) { printf("t_full e=%ld k=%d\n", e, k); return use(a, b, c, d, e, none_left, k); }
 __attribute__((noinline)) int t_lost(Copies, int k, long m) { printf("t_lost k=%d m=%ld\n", k, m); return use(k, m); } // LLVM does not record the first
 template <typename... A> __attribute__((noinline)) int t_pack(Copies, A... all, long m) { printf("t_pack m=%ld\n", m); return use(all..., m); }
+template <typename... A> static __attribute__((noinline)) int t_hidden(int k, A... all, long m) { printf("t_hidden k=%d m=%ld\n", k, m); return use(k, all..., m); } // gcc has no symbol in DWARF
 #define CALL(n, t, v) r_##n(i * 3 + 1, i - 70L); t_##n(i + 11, v, i * 1000L, (short)(-i - 1));
 int main()
 {
@@ -52,6 +53,7 @@ int main()
 		t_floats(1, i + 5, 2, Two{1, 2}, Reals{1, 2, 3}, Mixed{1, 2}, i - 9L, Long{1, 2});
 		t_eight(None(), 1, 2, 3, 4, 5, 6, 7, Mixed{1, 2}, i + 3);
 		t_lost(Copies(1), i + 5, i - 9L);
+		t_hidden<int, short>(i, i + 1, i + 2, i - 8L);
 		t_pack<int, short>(Copies(1), i, i, i - 8L);
 		t_full(1, 2, 3, 4, i + 5L, Long{1, 2}, i + 6);
 	}
