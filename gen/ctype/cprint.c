@@ -148,10 +148,10 @@ static bool print_bitfield(struct printer *p, const struct clayout_field *f)
 {
 	struct ctype *t = ctype_strip(f->type);
 	const char *name = t ? name_of(p->c, t, 0) : NULL;
-	uint64_t read = f->bit_off % 8 + f->bits;
-	if (!name || f->bits > t->size * 8 || (p->c->opt.for_bpftrace && read > t->size * 8)) {
+	uint64_t n_read = f->bit_off % 8 + f->bits;
+	if (!name || f->bits > t->size * 8 || (p->c->opt.for_bpftrace && n_read > t->size * 8)) {
 		// bpftrace reads whole bytes into the type, which a packed bitfield may exceed; any that holds them will do.
-		name = read > 32 ? "unsigned long long" : "unsigned int";
+		name = n_read > 32 ? "unsigned long long" : "unsigned int";
 		if (f->bits > 64) {
 			p->why = "it has a bitfield of more than 64 bits";
 			return false;

@@ -60,6 +60,13 @@ static struct ctype *members_of(const struct bind *b, const struct expr *e, bool
 	return t && ctype_is_aggregate(t) && ctype_complete(t) ? t : NULL;
 }
 
+/** Can no cast spell what @of points to? The pointer is a number to bpftrace then. */
+static bool is_beyond_casts(const struct expr *of)
+{
+	struct str unused;
+	return !targettype_pointee(of->type, &unused);
+}
+
 bool exprplace_member(const struct bind *b, const struct node *n, const struct expr *of, bool say,
 		      struct expr *e)
 {
@@ -80,12 +87,10 @@ bool exprplace_member(const struct bind *b, const struct node *n, const struct e
 	e->type = ctype_as_pointer(b->arena, place.type); // in memory, too (DWARF 5, 5.3)
 	e->is_place = e->via_pointer || of->is_place;
 	e->is_value = !e->is_place;
-	// A pointer to a type that no cast can spell is a number to bpftrace.
-	struct str unused;
-	bool is_odd = place.bit_size && place.bit_off % 8 + place.bit_size > 64; // in nine bytes
-	e->by_address = of->by_address || (e->is_place && is_odd) ||
-			(e->via_pointer && !targettype_pointee(of->type, &unused));
-	if (say && is_odd && e->is_value)
+	bool is_long = place.bit_size && place.bit_off % 8 + place.bit_size > 64; // in nine bytes
+	e->by_address =
+	    of->by_address || (e->is_place && is_long) || (e->via_pointer && is_beyond_casts(of));
+	if (say && is_long && e->is_value)
 		return diag_error(b->diag, tok_at(n->name),
 				  "bpftrace cannot read the bitfield " STR_FMT
 				  " of a copied struct: use a pointer to the struct",
@@ -115,10 +120,8 @@ static void find_pointed(const struct node *index, const struct expr *of, struct
 	e->is_mixed = of->is_mixed;
 	e->sign = sign_of_type(to, 0);
 	e->is_place = e->via_pointer = true;
-	struct str unused;
-	e->by_address =
-	    of->by_address || !constant ||
-	    (ctype_is_aggregate(ctype_strip(to)) && !targettype_pointee(of->type, &unused));
+	e->by_address = of->by_address || !constant ||
+			(ctype_is_aggregate(ctype_strip(to)) && is_beyond_casts(of));
 }
 
 /** `[index]` of an array in memory. bpftrace itself accepts constants and one-dimensional arrays only. */
