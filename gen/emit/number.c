@@ -520,7 +520,8 @@ const struct text *number_choice(struct emitter *e, const struct node *n,
 		return NULL;
 	if (number_sums_choice(e, n))
 		return sum_choice(e, n, children);
-	if (children[1]->is_bool != children[2]->is_bool) {
+	// From 0.24 on a truth is a bool, but what a map or tuple keeps of one is a number: no choice is a bool.
+	if (children[1]->is_bool || children[2]->is_bool) {
 		children[1] = bool_to_int(e, yes, children[1]);
 		children[2] = bool_to_int(e, no, children[2]);
 	}

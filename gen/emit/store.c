@@ -248,7 +248,7 @@ const struct text *store_value(struct emitter *e, const struct node *name, const
 	if (store_is_integer(to) && dialect_mixes_signs(e->b->given->version))
 		return store_cut(e, to, n, t);
 	t = make_stored(e, store_type_of(e, s ? &s->value : NULL, is_variable), n, t);
-	return is_variable ? t : number_for_store(e, n, t);
+	return is_variable ? number_of_bool(e, n, t) : number_for_store(e, n, t);
 }
 
 // --- max() and min() of versions that lose numbers ---

@@ -33,7 +33,13 @@ held '$t = ($p->u64, 1); $u = ($p->u64, 1); $t = ($u.1, args.i16); @v = ($t.0, $
 	"a literal in a tuple is as unsigned as the element that it is assigned to"
 held '@k[2, 2] = 1; @k[2, $p->u32 & 7] = 2; @k[2, -1] = 3;' "@k[2, -1]: 3 @k[2, 0]: 2 @k[2, 2]: 1" \
 	"a key may be a negative literal in one place and computed of an unsigned number in another"
+held '@k[1] = $p->u8 > 3; @m[1] = $p->u32 ? ($p->i8 > 3) : @k[1]; @m[2] = $p->i8 > 3 ? ($p->u8 > 3) : @k[1]; $x = @k[1]; @m[3] = $x; $x = $p->i8 > 3; @m[4] = $x; @m[5] = $p->i8 > 3 ? $x : !$x;' \
+	"@k[1]: 1 @m[1]: 0 @m[2]: 1 @m[3]: 1 @m[4]: 0 @m[5]: 1" "a condition beside what a map or a variable keeps of one"
+held '$t = ($p->u8 > 3, 2); $x = $t.0; @m[1] = $p->i8 > 3 ? ($p->u8 > 3) : $t.0; @m[2] = $p->u8 > 3 ? $x : !$x; if ($p->u8 ? ($p->i8 > 3) : $t.0) { @m[3] = 1; }' \
+	"@m[1]: 1 @m[2]: 1" "... or an element of a tuple"
 if [ "$version" -ge 23 ]; then
+	held '@k[1] = $p->u8 > 3; for ($kv : @k) { @m[1] = $p->i8 > 3 ? ($p->u8 > 3) : $kv.1; $x = $kv.1; $x = $p->i8 > 3; @m[2] = $x; }' \
+		"@k[1]: 1 @m[1]: 1 @m[2]: 0" "... or a loop over a map"
 	held '@t = (5, 0); @a[1] = max(@t.1); @a[2] = max($p->u64);' "@a[1]: 0 @a[2]: 18446744073709551600 @t: (5, 0)" \
 		"max() of a literal in a tuple is as unsigned as the largest one"
 	held '@m[1, $p->u8 > 3] = 5; @sum = sum(has_key(@m, (1, $p->i8 < 0))); @v = -has_key(@m, (2, 5 > 3)); @w = has_key(@m, (1, 5 > 3)); @w = $p->u8; delete(@m[1, 5 > 3]);' \
