@@ -44,13 +44,15 @@ static bool is_simple(const struct merge *m, const struct skeleton_probe *p)
 	struct arena *a = m->sk->arena;
 	struct str label = str_printf(a, "%s:" STR_FMT, p->kind, STR_ARG(p->what.s));
 	struct codeplaces places;
+	bool has_returns =
+	    m->sk->calls || vocabulary_provider(str_from(p->kind))->place == PLACE_RETURN;
 	size_t n = 0;
 	if (!str_eq(label, p->label) || !str_is_made_of(p->what.s, ALPHABET_SYMBOL) ||
 	    str_has(p->what.s, "*?[]:@") ||
 	    !codeplace_function(a, &p->file->bin, p->what.s, &places))
 		return false;
 	vec_each(const struct codeplace, place, &places.list) {
-		if (place->how == CODEPLACE_COPY && m->sk->calls) // which have no return
+		if (place->how == CODEPLACE_COPY && has_returns) // which have none
 			continue;
 		if (n++ || place->how != CODEPLACE_ENTRY || place->addr != p->addr)
 			return false;

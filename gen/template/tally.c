@@ -114,17 +114,23 @@ static void write_named_count(struct str keys, const char *place, struct code *o
 	code_z(out, "] = count();\n}\n");
 }
 
+/** The function's address; at its return func has it, a symbol whose first number in memory it is. */
+static const char *address_at(const char *kind)
+{
+	return vocabulary_provider(str_from(kind))->place == PLACE_RETURN ? "*kptr((uint64 *)func)"
+									  : "reg(\"ip\")";
+}
+
 /** One clause for most functions. False: each of them needs its own. */
 static bool write_merged_counts(const struct skeleton *sk, struct str keys, struct shapes *run,
 				struct code *out)
 {
 	struct skeleton_points points;
 	const char *kind = sk->probes.v[0].kind;
-	if (has_argument(keys) || strcmp(kind, vocabulary_function_probe()->name) != 0 ||
-	    !skeleton_merge(sk, run, &points))
+	if (has_argument(keys) || !skeleton_merge(sk, run, &points))
 		return false;
 	skeleton_write_points(&points, kind, out);
-	write_named_count(keys, "reg(\"ip\")", out);
+	write_named_count(keys, address_at(kind), out);
 	for (size_t i = 0; i < points.n_rest; i++) {
 		skeleton_write_head(points.rest[i].p, NULL, out);
 		write_named_count(keys, arena_printf(sk->arena, "%" PRId64, points.rest[i].number),

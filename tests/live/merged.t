@@ -74,7 +74,7 @@ gcc -O0 -g -no-pie -o "$tmp/plain" "$tmp/app.c" "$tmp/two.c" "$tmp/libapp.so" ||
 ok "the program has pieces and clones" eval 'nm "$tmp/app" | grep -q "app_cold\.cold" && nm "$tmp/app" | grep -q "app_clone\.constprop"'
 
 books() { grep '^app_' "$tmp/answers" | sort | uniq -c | awk '{ print $2 ": " $1 }' | LC_ALL=C sort; }
-counts() { sed -n 's/^@count\[uprobe:\(.*\)\]: \([0-9]*\)$/\1: \2/p' "$tmp/trace" | LC_ALL=C sort; }
+counts() { sed -nE "s/^@count\[${1-uprobe}:(.*)\]: ([0-9]*)$/\1: \2/p" "$tmp/trace" | LC_ALL=C sort; }
 # rounds PROGRAM ARG...: it works under bpftrace.sh with these
 rounds() {
 	live_start "$1"
@@ -97,6 +97,8 @@ for program in "$tmp/app" "$tmp/plain"; do # with its library, which has some of
 	unlike "$(cat "$tmp/list.bt")" '\*$|func|enum_name' "$name: -n has a clause for each function"
 	rounds "$program" "$tmp/list.bt"
 	is "$(cat "$tmp/merged")" "$(counts)" "$name: counts are those of a clause for each function"
+	rounds "$program" -t "uretprobe:app_*" --count
+	is "$(counts uretprobe | grep -v "^app_inlined:")" "$(grep -v "^app_inlined:" "$tmp/merged")" "$name: and those of returns"
 	ours=$(grep -E '^app_(f[1-8]|f[12]9|cold|(twin_caller|in_library))' "$tmp/merged")
 	is "$ours" "$(books | grep -E '^app_(f[1-8]|f[12]9|cold|(twin_caller|in_library))')" "$name: and the program's"
 	live_start "$program"
@@ -179,22 +181,26 @@ again() { # ARG...: once before, and once after
 	exec 8>&-
 	wait_end "$live_pid"
 }
-again -t 'uprobe:app_*' --count
-is "$(counts | awk -F': ' '{ n[$1] += $2 } END { for (k in n) print k, n[k] }' | sort)" "app_a 2
+for kind in uprobe uretprobe; do
+	again -t "$kind:app_*" --count
+	is "$(counts $kind | awk -F': ' '{ n[$1] += $2 } END { for (k in n) print k, n[k] }' | sort)" "app_a 2
 app_b 4" "counts have the names of functions"
+done
 again --calls 'app_*'
 is "$(grep -o 'app_[ab]()' "$tmp/trace" | sort | uniq -c | awk '{ print $2, $1 }')" "app_a() 2
 app_b() 4" "and so have calls"
 
 echo "# one attach point from 0.23 on"
-live_start "$tmp/app"
-points=$("$live_sh" -T 0.1 --echo -t 'uprobe:app_f1*' --count "$live_pid" 2>/dev/null | grep -o '^uprobe:[^ ]*' | sed 's/.*://')
-case $("$bpftrace" --version) in
-*v0.1* | *v0.2[0-2]*) is "$(wc -l <<<"$points")" 11 "a clause for each of eleven functions" ;;
-*) is "$points" 'app_f1*' "one pattern for eleven functions" ;;
-esac
-exec 8>&-
-wait_end "$live_pid"
+for kind in uprobe uretprobe; do
+	live_start "$tmp/app"
+	points=$("$live_sh" -T 0.1 --echo -t "$kind:app_f1*" --count "$live_pid" 2>/dev/null | grep -o "^$kind:[^ ]*" | sed 's/.*://')
+	case $("$bpftrace" --version) in
+	*v0.1* | *v0.2[0-2]*) is "$(wc -l <<<"$points")" 11 "a clause for each of eleven functions" ;;
+	*) is "$points" 'app_f1*' "one pattern for eleven functions" ;;
+	esac
+	exec 8>&-
+	wait_end "$live_pid"
+done
 
 # A function beside a clone of it: each call once, whatever means it.
 cat >"$tmp/clones.c" <<'END'
