@@ -45,8 +45,8 @@ void calltree_set_clock(struct calltree *t, int64_t now);
 void calltree_add(struct calltree *t, const struct record *r);
 /** Nothing earlier than @before, in ns of CLOCK_BOOTTIME, can come any more. */
 void calltree_idle(struct calltree *t, int64_t before);
-/** Does something wait for calltree_idle() to be called again? */
-bool calltree_is_holding(const struct calltree *t);
+/** Does something of the time @ns, or earlier, wait for calltree_idle() to be called again? */
+bool calltree_holds(const struct calltree *t, int64_t ns);
 /** Nothing more comes: what is open is closed. */
 void calltree_end(struct calltree *t);
 /** Records that came too late for their place, and were dropped. */

@@ -222,13 +222,13 @@ int64_t order_newest(const struct order *o)
 
 void order_flush(struct order *o, int64_t before, struct strbuf *out)
 {
-	while (o->n_runs && o->runs[0].head.ns <= before)
+	while (order_holds(o, before))
 		release(o, out);
 }
 
-bool order_is_empty(const struct order *o)
+bool order_holds(const struct order *o, int64_t ns)
 {
-	return o->n_runs == 0;
+	return o->n_runs && o->runs[0].head.ns <= ns;
 }
 
 uint64_t order_n_late(const struct order *o)

@@ -56,6 +56,6 @@ bool order_is_late(const struct order *o, int64_t ns);
 int64_t order_newest(const struct order *o);
 /** No line of the time @before or earlier can come any more: such lines go out. */
 void order_flush(struct order *o, int64_t before, struct strbuf *out);
-/** Is nothing held? */
-bool order_is_empty(const struct order *o);
+/** Is a line of the time @ns, or an earlier one, held? */
+bool order_holds(const struct order *o, int64_t ns);
 uint64_t order_n_late(const struct order *o);

@@ -734,11 +734,16 @@ void writer_idle(struct writer *w, struct strbuf *out)
 		calltree_idle(w->calls, settled);
 }
 
+bool writer_holds(const struct writer *w, int64_t ns)
+{
+	return (w->order && order_holds(w->order, ns)) ||
+	       (w->calls && calltree_holds(w->calls, ns));
+}
+
 bool writer_is_holding(const struct writer *w)
 {
 	return w->decoder.pending.n || w->n_blank || w->in_map || percentile_has(&w->percentile) ||
-	       (w->order && !order_is_empty(w->order)) ||
-	       (w->calls && calltree_is_holding(w->calls));
+	       writer_holds(w, INT64_MAX);
 }
 
 /** {"lost": {"total": 5, "a:b": 3, "a:c": 2}} */

@@ -77,6 +77,8 @@ void writer_add(struct writer *w, struct str bytes, struct strbuf *out);
  * lines that are held for -s those go out that are older than any that can still come.
  */
 void writer_idle(struct writer *w, struct strbuf *out);
+/** Does an event of the time @ns, or an earlier one, wait to be sorted, or for the end of its call? */
+bool writer_holds(const struct writer *w, int64_t ns);
 /** Does something wait for writer_idle() to be called again, in 100 ms or so? */
 bool writer_is_holding(const struct writer *w);
 /** bpftrace was killed: lines that are not whole are dropped. writer_end() must follow. */

@@ -55,6 +55,7 @@ void run_want_kept(struct runner *r, struct str why)
 {
 	if (!r->wanted_at) {
 		r->wanted_at = clock_ms();
+		r->wanted_ns = clock_of_probes();
 		r->wanted_by = str_dup(r->arena, why);
 	}
 }

@@ -158,8 +158,9 @@ static void write_data(struct runner *r, struct str lines, bool end)
 	struct str trigger = writer_next_trigger(r->cfg->writer, r->arena);
 	if (trigger.n)
 		run_want_kept(r, trigger);
-	// What has happened until then is read first.
-	bool is_wanted = r->wanted_at && (run_is_idle(r) || clock_ms() - r->wanted_at > KEPT_MS);
+	// What has happened until then is read first, and sorted.
+	bool is_wanted = r->wanted_at && !writer_holds(r->cfg->writer, r->wanted_ns) &&
+			 (run_is_idle(r) || clock_ms() - r->wanted_at > KEPT_MS);
 	if (end)
 		write_kept(r, "end of the trace", r->over_at ? r->over_at : clock_ms());
 	else if (is_wanted && r->ready)

@@ -51,6 +51,7 @@ struct runner {
 	struct keep *keep;	  // of --keep, or NULL
 	struct str heading;	  // what goes before what was kept
 	unsigned long wanted_at;  // ms: what was kept is; 0: not now
+	int64_t wanted_ns;	  // the same, as the clock of probes has it
 	const char *wanted_by;	  // for that reason
 	struct cost cost;
 	bool counts_cost, has_cost; // the kernel does; it is being looked at

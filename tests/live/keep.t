@@ -189,6 +189,13 @@ step 3" "a script: the error has what was before it printed, and the end the res
 { echo "#pragma trigger two:err*" && cat "$tmp/two.bt"; } >"$tmp/own.bt"
 triggered "$tmp/own.bt"
 is "$(head -n 1 "$tmp/trace")" "==> two:error <==" "a script has its own trigger"
+triggered --trigger 'err*' -s "$tmp/two.bt"
+is "$(sed 's/^[0-9].* two:/two:/' "$tmp/trace")" "==> two:error <==
+two:step: step 0
+two:step: step 1
+two:error: error 2
+==> end of the trace <==
+two:step: step 3" "-s: the lines that were held to be sorted are among them"
 triggered --trigger two:error -f json -t 'two:*'
 is "$(jq -r '.capture.trigger // .text' "$tmp/trace" | tr '\n' ,)" "two:error,n=0,n=1,n=2,end of the trace,n=3," "-t as JSON"
 live_start "$tmp/two"
