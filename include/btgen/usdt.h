@@ -719,6 +719,25 @@ usdt_double_bits usdt_bits_takes_a_float_or_a_double(void); /* no such function:
 
 /* The counter: 2 bytes in .probes, one a probe and executable or library. The asm is there to define it, it does nothing. */
 #define USDT_ENABLED(provider, name) USDT__ENABLED(provider, name)
+#if defined(__cplusplus) && !defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
+/* In a template g++ forgets the name that __asm__ gives a variable. */
+#ifdef __x86_64__
+#define USDT__LOAD(counter) "movzwl\t" counter "(%%rip), %k0"
+#else
+#define USDT__LOAD(counter) "adrp\t%0, " counter "\n\tldrh\t%w0, [%0, :lo12:" counter "]"
+#endif
+#define USDT__COUNTER(provider, name) unsigned long __usdt_raised;
+#define USDT__COUNTER_RAISED(provider, name)                                                       \
+	__asm__ __volatile__(USDT__LOAD(USDT__SEMA_QUOTED(provider, name)) : "=r"(__usdt_raised)); \
+	__builtin_expect(__usdt_raised != 0, 0) != 0
+#else
+#define USDT__COUNTER(provider, name)                                                              \
+	USDT__QUIET                                                                                \
+	extern unsigned short __usdt_##provider##__sema_##name __asm__(                            \
+	    USDT__SEMA_NAME(provider, name)) __attribute__((__visibility__("hidden")));            \
+	USDT__LOUD
+#define USDT__COUNTER_RAISED(provider, name) USDT__RAISED(__usdt_##provider##__sema_##name)
+#endif
 #if defined(__cplusplus) || defined(__clang__)
 #define USDT__QUIET
 #define USDT__LOUD
@@ -732,10 +751,7 @@ usdt_double_bits usdt_bits_takes_a_float_or_a_double(void); /* no such function:
 #define USDT__ENABLED(provider, name)                                                              \
 	(__extension__({                                                                           \
 		USDT__CHECK_NAMES(provider, name)                                                  \
-		USDT__QUIET                                                                        \
-		extern unsigned short __usdt_##provider##__sema_##name __asm__(                    \
-		    USDT__SEMA_NAME(provider, name)) __attribute__((__visibility__("hidden")));    \
-		USDT__LOUD                                                                         \
+		USDT__COUNTER(provider, name)                                                      \
 		USDT__ASM("\t.ifndef " USDT__SEMA_QUOTED(provider, name) "\n"                      \
 			  "\t.pushsection .probes,\"awG\",\"progbits\"," USDT__SEMA_QUOTED(        \
 			      provider, name) ",comdat\n"                                          \
@@ -748,7 +764,7 @@ usdt_double_bits usdt_bits_takes_a_float_or_a_double(void); /* no such function:
 			  "\t.popsection\n"                                                        \
 			  "\t.endif\n"                                                             \
 			  :);                                                                      \
-		USDT__RAISED(__usdt_##provider##__sema_##name);                                    \
+		USDT__COUNTER_RAISED(provider, name);                                              \
 	}))
 #ifdef __cplusplus
 #define USDT__RAISED(sema)                                                                         \

@@ -77,7 +77,7 @@ static_assert(twice(4) == 8, "");
 int twice(int x) { USDT_PROBE(p, in_constexpr, x); return 2 * x; }
 #endif
 template <class T> T variable = T(7);
-template <class T> T tmpl(T v) { USDT_PROBE(p, in_template, v, variable<T>, sizeof(T)); return v; }
+template <class T> T tmpl(T v) { USDT_PROBE(p, in_template, v, variable<T>, sizeof(T)); USDT_PROBE_LAZY(p, lazy, v); return v; }
 struct base {
 	virtual ~base() {}
 	virtual int get() const noexcept { USDT_PROBE(p, method, this); return 1; }
@@ -134,6 +134,8 @@ p:in_default(int [n]) sema
 p:in_template(int [v], int [variable<T>], unsigned long [sizeof(T)]) -
 p:in_template(long [v], long [variable<T>], unsigned long [sizeof(T)]) -
 p:lambda(int [k], int [n], int [it->id], const char * [text]) -
+p:lazy(int [v]) sema
+p:lazy(long [v]) sema
 p:loop(int [i], int [it->bits]) -
 p:method(const struct base * [this]) -
 p:nested(int [x]) -
