@@ -2,6 +2,7 @@
 
 #include "bind/namedarg.h"
 #include "lang/print.h"
+#include "probe/argtype.h"
 #include "sema/arg_fact.h"
 #include "sema/table.h"
 
@@ -41,8 +42,7 @@ bool check_is_byte_array(const struct ctype *plain)
 bool check_is_floating(const struct meaning *m)
 {
 	for (const struct ctype *t = m->type; t; t = t->kind == CTYPE_TYPEDEF ? t->of : NULL)
-		if (t->kind == CTYPE_FLOAT || str_eqz(t->name, "usdt_double_bits") ||
-		    str_eqz(t->name, "usdt_float_bits"))
+		if (t->kind == CTYPE_FLOAT || argtype_is_bits(t))
 			return true;
 	return m->plain && m->plain->kind == CTYPE_FLOAT;
 }

@@ -89,6 +89,12 @@ struct ctype *argtype_of_kind(struct arena *a, const struct argnote *note, size_
 	return t && argtype_fits(t, operand) ? t : NULL;
 }
 
+bool argtype_is_bits(const struct ctype *t)
+{
+	return t->kind == CTYPE_TYPEDEF &&
+	       (str_eqz(t->name, "usdt_float_bits") || str_eqz(t->name, "usdt_double_bits"));
+}
+
 bool argtype_may_be(struct ctype *t, enum argnote_kind kind)
 {
 	struct ctype *bare = ctype_strip(t), *to = ctype_pointee(t);
@@ -97,7 +103,8 @@ bool argtype_may_be(struct ctype *t, enum argnote_kind kind)
 		return true;
 	switch (kind) {
 	case ARGNOTE_NUMBER:
-		return bare->kind == CTYPE_ENUM || (bare->kind == CTYPE_INT && !bare->is_char);
+		return bare->kind == CTYPE_ENUM ||
+		       (bare->kind == CTYPE_INT && !bare->is_char && !argtype_is_bits(t));
 	case ARGNOTE_CHAR:
 		return bare->kind == CTYPE_INT && bare->is_char;
 	case ARGNOTE_BOOL:

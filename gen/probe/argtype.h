@@ -23,6 +23,8 @@ bool argtype_fits(struct ctype *t, const struct sdtarg *operand);
  */
 struct ctype *argtype_of_kind(struct arena *a, const struct argnote *note, size_t i,
 			      const struct sdtarg *operand);
+/** Is it an integer of USDT_BITS? */
+bool argtype_is_bits(const struct ctype *t);
 /** May an argument of unknown type, whose note has @kind, be a @t? */
 bool argtype_may_be(struct ctype *t, enum argnote_kind kind);
 /** The two are spelled alike and look alike. */

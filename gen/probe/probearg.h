@@ -42,7 +42,8 @@ struct probearg {
 	VEC(struct str) other_names; /**< names that it has at other sites */
 	bool types_differ;	     /**< sites have different types: `type` is NULL */
 	bool sizes_differ;	     /**< of size or sign: those of the first site are here */
-	bool is_optional;	     /**< some sites do not have it */
+	bool is_unlike_int64; /**< some sites pass it as a float, or with 64 bits and no sign */
+	bool is_optional;     /**< some sites do not have it */
 };
 
 struct probesite {

@@ -200,6 +200,14 @@ static struct probearg *arg_of(const struct probeargs *pa, size_t i, size_t k)
 	return k < pa->sites[i].n_args ? &pa->sites[i].args[k] : NULL;
 }
 
+static bool may_be(struct ctype *t, const struct probearg *arg)
+{
+	// A constant has the type of its literal.
+	bool is_sized =
+	    arg->kind && arg->operand.kind != SDTARG_CONST && ctype_is_number(ctype_strip(t));
+	return argtype_may_be(t, arg->kind) && (!is_sized || argtype_fits(t, &arg->operand));
+}
+
 /** The type of argument @k, if all sites with a type have the same, and no note contradicts it. */
 static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
 {
@@ -217,8 +225,7 @@ static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, s
 		// Does the note of a site without a type contradict the others'?
 		bool is_null = arg && arg->operand.kind == SDTARG_CONST && !arg->operand.value &&
 			       ctype_pointee(ret->type);
-		ret->types_differ =
-		    arg && !arg->type && !is_null && !argtype_may_be(ret->type, arg->kind);
+		ret->types_differ = arg && !arg->type && !is_null && !may_be(ret->type, arg);
 		if (ret->types_differ)
 			ret->type = NULL;
 	}
@@ -255,6 +262,7 @@ static void merge_arg(struct arena *a, const struct probeargs *pa, size_t k, str
 			   ret->is_float != arg->is_float) {
 			ret->sizes_differ = true;
 		}
+		ret->is_unlike_int64 |= arg->is_float || (arg->size == 8 && !arg->is_signed);
 		ret->is_kind |= arg->is_kind;
 		ret->is_number &= arg->is_number;
 		ret->is_constant &= arg->is_constant && ret->constant == arg->constant;
@@ -302,9 +310,11 @@ static void take_kinds(struct arena *a, const struct argnote *note, const bool *
 		struct probearg *arg = &s->args[k];
 		arg->kind = argnote_kind(note, k);
 		arg->is_number = arg->kind == ARGNOTE_NUMBER;
-		if (!known[k])
+		bool is_bits = k < note->n_args && note->args[k].is_bits;
+		bool is_wanted = !arg->type && (!known[k] || is_bits);
+		if (is_wanted)
 			arg->type = argtype_of_kind(a, note, k, &arg->operand);
-		arg->is_kind = !known[k] && arg->type;
+		arg->is_kind = is_wanted && arg->type;
 		if (arg->is_kind)
 			arg->from = PROBEARG_DECLARED;
 	}

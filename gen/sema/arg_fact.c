@@ -41,7 +41,7 @@ enum sign arg_fact_sign(const struct bind *b, const struct attach_clause *c, uns
 			unsigned *size)
 {
 	enum sign sign = SIGN_OPEN, constants = SIGN_OPEN;
-	bool differs = false;
+	bool differs = false, is_signed = false;
 	*size = 0;
 	vec_each(const struct attach_match, m, &c->probes) {
 		for (size_t k = 0; k < m->probe->n_sites; k++) {
@@ -57,8 +57,10 @@ enum sign arg_fact_sign(const struct bind *b, const struct attach_clause *c, uns
 				constants = sign_join(constants, one);
 			else
 				sign = sign_join(sign, one);
-			differs |= *size && args[n].size != *size;
+			differs |=
+			    *size && (args[n].size != *size || args[n].is_signed != is_signed);
 			*size = args[n].size;
+			is_signed = args[n].is_signed;
 		}
 	}
 	if (differs || (*size & (*size - 1)))

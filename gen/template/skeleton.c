@@ -49,10 +49,10 @@ static struct value value_of(const struct probearg *arg)
 	struct ctype *t = ctype_strip(arg->type);
 	unsigned bits = bits_of(arg);
 	// 8 bytes of which nothing is known may be an address.
-	bool may_be_address =
-	    arg->sizes_differ || (arg->size == 8 && !arg->is_signed && !arg->is_number);
+	bool may_be_address = arg->is_unlike_int64 && (arg->sizes_differ || !arg->is_number);
 	if (!t && !may_be_address)
-		return (struct value){.type = value_integer(bits, arg->is_signed)};
+		return (struct value){.type =
+					  value_integer(bits, arg->is_signed || arg->sizes_differ)};
 	if (is_typedef(arg->type, "usdt_float_bits"))
 		return (struct value){.type = &value_float};
 	if (is_typedef(arg->type, "usdt_double_bits"))

@@ -43,7 +43,7 @@ usdt:__EXE__:app:other
 }' "a clause for each probe, each argument by its kind"
 clauses_of 0.17 "$tmp/app" 'app:*' >"$tmp/all.bt"
 ok "what it writes can be expanded" "$btgen" expand --for 0.17 -x "$tmp/app" -o "$tmp/all.out" "$tmp/all.bt"
-like "$(cat "$tmp/all.bt")" '^	printf\("%s %s\[%d\] app:mixed n=0x%lx\\n",$' "what sites disagree about is plain"
+like "$(cat "$tmp/all.bt")" '^	printf\("%s %s\[%d\] app:mixed n=%ld\\n",$' "what sites disagree about is a plain number"
 like "$(cat "$tmp/all.bt")" '^// arg6 is omitted: bpftrace 0.17 cannot read it here$' \
 	"what bpftrace cannot read is left out, and that is said"
 is "$(clauses_of 0.27 "$tmp/app" many | grep -c 'seventh=%ld')" 1 "unless it can"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What differs from one event to the next: a call that is not always made, a map with values of two enums.
+# What differs from one event to the next: a call that is not always made, a map with values of two enums, an argument whose sites
+# pass it in different types, of which only one has debug information.
 . "$(dirname "$0")/../lib.sh"
 . "$top/tests/live.sh"
 
@@ -39,4 +40,46 @@ values() { sed -n "s/.*\"map\": \"@$1\", //p" "$tmp/trace" | grep -o '"value": [
 is "$(values mixed)" '"value": 3
 "value": 3' "values of two enums are numbers: neither's names are those of the other"
 is "$(grep -c '"map": "@mode", .*"name": "OFF"' "$tmp/trace")" 1 "a number that is assigned to a map of an enum gets a name"
+
+cat >"$tmp/sites.c" <<'E2'
+#include <btgen/usdt.h>
+#include <stdio.h>
+void others(void);
+volatile double ratio = -2.5;
+volatile unsigned char small = 200;
+volatile unsigned large = 4000000000;
+int main(void)
+{
+	getchar();
+	USDT_PROBE(app, site, USDT_BITS(ratio), small, USDT_BITS(ratio), small);
+	USDT_PROBE(app, sign, small, large);
+	others();
+	return 0;
+}
+E2
+cat >"$tmp/others.c" <<'E2'
+#include <btgen/usdt.h>
+volatile unsigned short number = 40000;
+volatile int minus = -1;
+volatile unsigned long wide = 77;
+volatile double half = 1.5;
+void others(void)
+{
+	USDT_PROBE(app, site, number, minus, USDT_BITS(half), minus);
+	USDT_PROBE(app, site, wide, minus, USDT_BITS(half), wide);
+	USDT_PROBE(app, sign, (signed char)minus, minus);
+}
+E2
+gcc -O1 -g -I"$top/include" -c -o "$tmp/sites.o" "$tmp/sites.c" && gcc -O1 -I"$top/include" -c -o "$tmp/others.o" "$tmp/others.c" &&
+	gcc -o "$tmp/sites" "$tmp/sites.o" "$tmp/others.o" || exit 1
+live_start "$tmp/sites"
+ok "a probe whose sites differ attaches" live_trace -t 'app:si*' $live_pid
+printf x >&8
+exec 8>&-
+live_wait
+is "$(sed -n 's/.* app:site //p' "$tmp/trace")" "arg0=0xc004000000000000 arg1=200 arg2=-2.5 arg3=0xc8
+arg0=0x9c40 arg1=-1 arg2=1.5 arg3=0xffffffffffffffff
+arg0=0x4d arg1=-1 arg2=1.5 arg3=0x4d" "a number is not the double of another site; numbers of different sizes have their signs; hexadecimal where -1 and 2^64 - 1 may be meant"
+is "$(sed -n 's/.* app:sign //p' "$tmp/trace")" "arg0=200 arg1=4000000000
+arg0=-1 arg1=-1" "... and of one size and different signs, too"
 done_testing
