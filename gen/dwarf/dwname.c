@@ -98,45 +98,44 @@ const struct str *dwhit_copy_scopes(struct arena *a, const struct dwhit *hit)
 
 // --- The scopes around a DIE
 
-/** Qualified names of the scopes of one unit, in the order of their places. */
+/** A scope, or a unit; those in it are listed when a DIE between them is asked for, as a unit may have many thousands. */
 struct scope {
+	Dwarf_Die die;
 	const void *start,
 	    *end;	 /**< the DIEs in between are inside; end NULL: until the unit's end */
 	struct str name; /**< "ns::Outer" */
+	bool is_listed;
+	VEC(struct scope) inner; /**< in the order of their places */
 };
 
-struct unit_scopes {
-	VEC(struct scope) list;
-};
-
-static void add_scopes(struct dwsrc *src, struct unit_scopes *us, struct dwwalk *w,
-		       Dwarf_Die *parent, struct str outer, unsigned depth)
+static void list_inner(struct dwsrc *src, struct scope *of)
 {
 	size_t open = SIZE_MAX;
-	for (Dwarf_Die die = {0}; dwsrc_next_child(src, w, parent, &die);) {
+	struct dwwalk w = {0};
+	of->is_listed = true;
+	for (Dwarf_Die die = {0}; dwsrc_next_child(src, &w, &of->die, &die);) {
+		if (of->end && (const void *)die.addr >= of->end)
+			break; // corrupt
 		if (open != SIZE_MAX)
-			us->list.v[open].end = die.addr;
+			of->inner.v[open].end = die.addr;
 		open = SIZE_MAX;
-		if (!dwname_is_scope(dwarf_tag(&die)) || !dwarf_haschildren(&die) ||
-		    depth + 1 >= DWSRC_MAX_DEPTH)
+		if (!dwname_is_scope(dwarf_tag(&die)) || !dwarf_haschildren(&die))
 			continue;
-		const char *z = dwsrc_name(&die);
-		struct str name = outer;
-		Dwarf_Attribute at;
-		if (dwarf_attr(&die, DW_AT_specification, &at))
-			name = qualified_name(src->arena, &die);
-		else if (z && outer.n)
-			name = str_printf(src->arena, STR_FMT "::%s", STR_ARG(outer), z);
-		else if (z)
-			name = str_from(z);
-		open = us->list.n;
-		vec_push(src->arena, &us->list, (struct scope){die.addr, NULL, name});
-		add_scopes(src, us, w, &die, name, depth + 1);
+		open = of->inner.n;
+		vec_push(src->arena, &of->inner,
+			 (struct scope){.die = die, .start = die.addr, .end = of->end});
 	}
-	// The last one ends where its parent does: an inner interval found later is always the
-	// nearer one.
-	if (open != SIZE_MAX)
-		us->list.v[open].end = w->last ? (const char *)w->last + 1 : NULL;
+}
+
+static struct str name_of_scope(struct dwsrc *src, const struct scope *outer, Dwarf_Die *die)
+{
+	const char *z = dwsrc_name(die);
+	Dwarf_Attribute at;
+	if (dwarf_attr(die, DW_AT_specification, &at))
+		return qualified_name(src->arena, die);
+	return !z	       ? outer->name
+	       : outer->name.n ? str_printf(src->arena, STR_FMT "::%s", STR_ARG(outer->name), z)
+			       : str_from(z);
 }
 
 /** Names of the scopes of @die, joined by ::, or empty, as in C. */
@@ -145,17 +144,24 @@ static struct str scope_of(struct dwsrc *src, Dwarf_Die *die)
 	Dwarf_Die unit;
 	if (!dwarf_diecu(die, &unit, NULL, NULL) || dwsrc_is_c(&unit))
 		return (struct str){0};
-	struct unit_scopes *us = map_get_ptr(&src->scopes, unit.addr);
-	if (!us) {
-		us = arena_new(src->arena, struct unit_scopes);
-		struct dwwalk w = {0};
-		add_scopes(src, us, &w, &unit, (struct str){0}, 0);
-		map_put_ptr(src->arena, &src->scopes, unit.addr, us);
+	struct scope *s = map_get_ptr(&src->scopes, unit.addr);
+	if (!s) {
+		s = arena_new(src->arena, struct scope);
+		s->die = unit;
+		map_put_ptr(src->arena, &src->scopes, unit.addr, s);
 	}
-	for (size_t i = vec_first_from(&us->list, start, die->addr); i-- > 0;)
-		if (!us->list.v[i].end || us->list.v[i].end > die->addr)
-			return us->list.v[i].name;
-	return (struct str){0};
+	for (unsigned depth = 0; depth + 1 < DWSRC_MAX_DEPTH; depth++) {
+		if (!s->is_listed)
+			list_inner(src, s);
+		size_t n = vec_first_from(&s->inner, start, die->addr);
+		struct scope *in = n ? &s->inner.v[n - 1] : NULL;
+		if (!in || (in->end && in->end <= (const void *)die->addr))
+			break;
+		if (!in->name.n)
+			in->name = name_of_scope(src, s, &in->die);
+		s = in;
+	}
+	return s->name;
 }
 
 struct str dwname_whole(struct dwsrc *src, Dwarf_Die die)
