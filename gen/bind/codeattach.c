@@ -463,6 +463,37 @@ static bool write_places(struct attaching *w)
 
 // --- functions
 
+/** @n of what the name means have no size, without which bpftrace does not know where instructions begin. */
+static void report_sizeless(const struct attaching *w, size_t n)
+{
+	const char *what =
+	    is_pattern(w->name) ? arena_printf(w->b->arena, "%zu of the functions ", n) : "";
+	diag_report(w->b->diag, w->places.list.n ? DIAG_WARNING : DIAG_ERROR, NULL, &w->place,
+		    "bpftrace cannot attach to %s" STR_FMT ": no size in the symbol table", what,
+		    STR_ARG(w->name));
+}
+
+/** False, with an error, when nothing is left. */
+static bool drop_sizeless(struct attaching *w)
+{
+	struct codeplaces *p = &w->places;
+	size_t n = 0, n_all = p->list.n;
+	if (w->b->given->is_unsafe && !dialect_refuses_sizeless(w->b->given->version))
+		return true;
+	for (size_t i = 0; i < n_all; i++) {
+		struct codeplace at = p->list.v[i];
+		bool is_sizeless = at.symbol.n && !at.size;
+		if (is_sizeless && !img_covers(w->file->bin.img, at.addr, true))
+			continue;
+		at.symbol = is_sizeless ? STR("") : at.symbol; // another name of it has one
+		p->list.v[n++] = at;
+	}
+	p->list.n = n;
+	if (n < n_all)
+		report_sizeless(w, n_all - n);
+	return n > 0;
+}
+
 /** The executable before its libraries, as the linker would have it; what is only inlined at last. */
 static bool find_function(struct attaching *w)
 {
@@ -534,7 +565,7 @@ static bool bind_function(struct attaching *w)
 		return report_many(w, w->name, w->places.list.n, MANY_PLACES);
 	bool has_copies = w->places.inlined != NULL;
 	const char *why = why_no_copies(w);
-	if (!resolve_ifuncs(w) || !choose(w))
+	if (!resolve_ifuncs(w) || !drop_sizeless(w) || !choose(w))
 		return false;
 	// gcc expands functions in thunks of classes with several bases, and does not describe that.
 	if (w->places.thunk.n && !w->b->given->is_generated)
@@ -628,11 +659,7 @@ static bool find_pattern(struct attaching *w)
 		img_walk(w->file->bin.img, IMG_FUNCTIONS, fits, &s);
 		if (dialect_refuses_sizeless(w->b->given->version) && s.n_sizeless) {
 			s.is_refused = true;
-			enum diag_level level = w->places.list.n ? DIAG_WARNING : DIAG_ERROR;
-			diag_report(w->b->diag, level, NULL, &w->place,
-				    "%zu of these functions cannot be traced: bpftrace before 0.18 "
-				    "attaches to none without a size in the symbol table",
-				    s.n_sizeless);
+			report_sizeless(w, s.n_sizeless);
 		}
 		w->is_refused = s.is_refused;
 		w->needs_list = s.is_refused || w->ret->clause->named_args.n;

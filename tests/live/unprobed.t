@@ -84,11 +84,18 @@ like "$(grep '^@' trace)" '^@: [1-9]' "... is traced"
 tm=$("$live_sh" -n --bpftrace "$bpftrace" -e 'uprobe:__EXE__:*tm_clones { @ = count(); }' -x ./plain 2>&1)
 case $("$bpftrace" --version) in
 *v0.17.*)
-	like "$(cat messages)" "warning: [1-9] of these functions cannot be traced: bpftrace before 0.18" "... without them"
-	like "$tm" "error: 2 of these functions cannot be traced" "no other matches: an error"
+	like "$(cat messages)" "warning: bpftrace cannot attach to [1-9] of the functions \*: no size in the symbol table" "... without them"
+	like "$tm" "error: bpftrace cannot attach to 2 of the functions \*tm_clones: no size" "no other matches: an error"
 	;;
 *)
 	like "$tm" '^uprobe:.*tm_clones' "two of them"
+	ok "--unsafe allows one" guard "$live_sh" --bpftrace "$bpftrace" --unsafe -e 'uprobe:__EXE__:frame_dummy { @ = count(); }' -c ./plain -o trace
+	is "$(grep '^@' trace)" "@: 1" "... its calls"
 	;;
 esac
+for kind in uprobe uretprobe; do
+	not_ok "$kind: one of them by its name" run -e "BEGIN { printf(\"begins\\n\"); }
+$kind:__EXE__:frame_dummy { @ = count(); }"
+	like "$(cat messages)" "2:1: error: bpftrace cannot attach to frame_dummy: no size in the symbol table" "... is an error at its place"
+done
 done_testing
