@@ -849,6 +849,10 @@ bool codeattach_bind(struct bind *b, struct script_attach *at, struct attach_cla
 	unsigned line;
 	if (at->fields.n == 3 && codeplace_parse_lines(w.name, &file, &line, NULL))
 		return bind_line(&w, file, line);
+	if (at->fields.n == 3 && str_has(at->fields.v[1], ".")) // no language has one
+		return diag_error(b->diag, &w.place,
+				  STR_FMT ": an attach point is at one line, FILE:LINE",
+				  STR_ARG(w.name));
 	bool is_scoped = at->fields.n > 3 && !at->fields.v[2].n; // PATH:ns::FUNCTION
 	if ((at->fields.n == 2 || is_scoped) &&
 	    (codeattach_is_symbol(w.name) || is_written(w.name)))

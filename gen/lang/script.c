@@ -67,9 +67,8 @@ static void add_text(struct parts *p, struct str text)
 /** uprobe:PATH@FILE:LINE, as bpftrace writes a source line. */
 static void split_line(struct arena *a, struct script_attach *at)
 {
-	uint64_t line;
-	if (!provider_is_function(at->provider) || at->fields.n < 2 ||
-	    !str_to_u64(at->fields.v[1], &line))
+	if (!provider_is_function(at->provider) || at->fields.n < 2 || !at->fields.v[1].n ||
+	    !isdigit((unsigned char)at->fields.v[1].p[0]))
 		return;
 	struct str path = at->fields.v[0];
 	size_t n = str_find(path, '@');

@@ -256,12 +256,12 @@ bool codeplace_parse_lines(struct str text, struct str *file, unsigned *first, u
 		return false;
 	to = from;
 	if ((dash < numbers.n && !str_to_u64(str_from_offset(numbers, dash + 1), &to)) ||
-	    to < from || to > UINT_MAX)
+	    from > UINT_MAX || to > UINT_MAX)
 		return false;
 	*file = str_slice(text, 0, colon - 1);
-	*first = (unsigned)from;
+	*first = (unsigned)(from < to ? from : to);
 	if (last)
-		*last = (unsigned)to;
+		*last = (unsigned)(from < to ? to : from);
 	return true;
 }
 

@@ -97,6 +97,7 @@ like "$(said one.c:0)" 'error: one.c:0: the first line of a file is 1' "no line"
 like "$(said one.c:7)" 'error: one.c:7 has no code: the next line that has some is ' "a line without code"
 is "$("$btgen" probes -x "$tmp/app" one.c:7 2>&1)" "btgen: error: one.c:7 has no code
 btgen: note: the next line that has some is 11" "-l says so, too"
+is "$("$btgen" probes -x "$tmp/app" b/part.h:4-2 2>&1)" "$("$btgen" probes -x "$tmp/app" b/part.h:2-4 2>&1)" "the last line may be written first"
 is "$("$btgen" probes -x "$tmp/app" b/part.h:2-4 none.c:1 2>&1 | sort)" "btgen: error: no file has debug information (-g) of none.c
 uprobe:b/part.h:2  other()
 uprobe:b/part.h:3  other()
