@@ -64,20 +64,35 @@ static struct str find_enumerator(struct arena *a, const struct skeleton_probe *
 	return found;
 }
 
-/** Is the argument @f, the token @i, compared with a literal, and shown as text? A class with text is compared with anything. */
-static bool is_compared_text(const struct condition *c, size_t i, const struct skeleton_field *f)
+/** Does str() of the argument read the text of a class? */
+static bool is_text_class(const struct condition *c, const struct skeleton_field *f)
+{
+	struct cxxclass class;
+	struct ctype *to =
+	    f && f->arg ? ctype_pointee(ctype_as_pointer(c->arena, f->arg->type)) : NULL;
+	return to && (f->by_name || str_has_prefix(f->value.s, STR("vars."))) &&
+	       cxxclass_read(to, &class) && class.kind == CXXCLASS_TEXT;
+}
+
+/** Is the argument @f, the token @i, compared with a text, and shown as one? A class with text is compared with anything. */
+static bool is_compared_text(const struct condition *c, const struct skeleton_probe *p, size_t i,
+			     const struct skeleton_field *f)
 {
 	static const char *const equality[] = {"==", "!=", NULL};
-	struct cxxclass class;
-	const struct token *t = &c->tokens.v[i];
-	bool before = i && tok_is_any(t - 1, equality);
-	bool after = i + 1 < c->tokens.n && tok_is_any(t + 1, equality);
-	struct ctype *to = f->arg ? ctype_pointee(ctype_as_pointer(c->arena, f->arg->type)) : NULL;
-	if (f->by_name && cxxclass_read(to, &class) && class.kind == CXXCLASS_TEXT)
-		return before || after;
-	return f->shape.value.how == VALUE_STRING &&
-	       ((before && i > 1 && t[-2].kind == TOK_STRING) ||
-		(after && i + 2 < c->tokens.n && t[2].kind == TOK_STRING));
+	size_t others[] = {i - 2, i + 2};
+	bool is_class = is_text_class(c, f);
+	for (size_t k = 0; k < 2; k++) {
+		size_t at = others[k];
+		if (at >= c->tokens.n || !tok_is_any(&c->tokens.v[k ? i + 1 : i - 1], equality))
+			continue;
+		const struct token *t = &c->tokens.v[at];
+		if (is_class || (f->shape.value.how == VALUE_STRING &&
+				 (t->kind == TOK_STRING ||
+				  (is_name(c, at) &&
+				   is_text_class(c, skeleton_find_field(c->arena, p, t->text))))))
+			return true;
+	}
+	return false;
 }
 
 static void write_token(struct condition *c, const struct skeleton_probe *p, size_t i,
@@ -90,7 +105,7 @@ static void write_token(struct condition *c, const struct skeleton_probe *p, siz
 	bool is_shown = f && !str_eqz(f->value.s, "?"); // the error of args.NAME has why
 	if (f && !is_shown)
 		code_z(out, "args.");
-	bool is_text = is_shown && is_compared_text(c, i, f);
+	bool is_text = is_shown && is_compared_text(c, p, i, f);
 	code_z(out, is_text ? "str(" : "");
 	if (is_shown)
 		skeleton_write_value(f, true, out);

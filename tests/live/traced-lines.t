@@ -106,6 +106,45 @@ echo >&8
 live_wait
 is "$(grep -o '"fields": {.*' "$tmp/trace" | grep -o '"n": -\?[0-9]*\|"b": {.*}, "buf"' | tr '\n' ' ')" \
 	'"n": 1 "b": {"name": "abcd", "v": [1, 2, -1], "small": 1}, "buf" "n": 3 "b": {"name": "abcd", "v": [3, 4, -3], "small": 3}, "buf" ' "of events by a member and an enumerator, as JSON"
+cat >"$tmp/text.cc" <<'END'
+#include <cstdio>
+#include <string>
+#include <string_view>
+__attribute__((noinline)) size_t job(int n, const std::string &owner)
+{
+	std::string name = owner + std::to_string(n), copy = n % 2 ? "short" : "a text that is too long for the object: " + name;
+	std::string_view view = copy;
+	const char *text = name.c_str();
+	setlinebuf(stdout); /* line 9 */
+	printf("n=%d owner=\"%s\" name=\"%s\" copy=\"%s\" view=\"%s\" text=\"%s\"\n", n, owner.c_str(), name.c_str(), copy.c_str(), view.data(), text);
+	return view.size();
+}
+int main()
+{
+	getchar();
+	for (int n = 0; n < 6; n++)
+		job(n, n < 3 ? "desk-a" : "desk-b");
+	puts("done");
+}
+END
+g++ -std=c++17 -g -O0 -o "$tmp/text" "$tmp/text.cc" || exit 1
+for condition in 'name == "desk-a2"' '"short" == copy' 'view != "short"' 'owner == "desk-b"' 'text == "desk-b4"' 'str(name) == "desk-a0"' 'name == text && n > 1'; do
+	live_start "$tmp/text"
+	ok "--filter '$condition' attaches" live_trace --filter "$condition" -t uprobe:text.cc:9 "$live_pid"
+	echo >&8
+	live_wait
+	case $condition in
+	name*a2*) lines='n=2 ' ;;
+	*short\"\ ==*) lines='copy="short"' ;;
+	view*) lines='copy="a' ;;
+	owner*) lines='owner="desk-b"' ;;
+	text*) lines='n=4 ' ;;
+	str*) lines='n=0 ' ;;
+	*) lines='n=[2-9]' ;;
+	esac
+	is "$(sed -n 's/.* uprobe:text\.cc:9 //p' "$tmp/trace")" "$(grep -- "$lines" "$tmp/answers")" "... by the text of a line's string"
+done
+
 live_start "$tmp/app"
 said() { "$live_sh" -t "$1" "$live_pid" 2>&1 | head -1; }
 is "$(said uprobe:values.c:14000)" "btgen: error: values.c:14000 has no code, and no line after it has any" "a line after the last one"
