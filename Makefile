@@ -80,7 +80,8 @@ ifeq ($(WERROR),1)
 WARNINGS += -Werror
 endif
 GEN_CFLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DBTGEN_VERSION='"$(VERSION)"' \
-	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(if $(STATIC),-DIS_STATIC) $(CFLAGS)
+	-DBTGEN_BPFTRACE='"$(BPFTRACE)"' -Igen $(if $(STATIC),-DIS_STATIC) \
+	$(if $(filter -liberty,$(LIBS)),-DHAS_LIBIBERTY) $(CFLAGS)
 GEN_LIBS := $(LIBS) -ldw -lelf -lz $(STATIC)
 
 ifeq ($(V),1)

@@ -34,6 +34,7 @@ build bpftrace bpftrace
 build procps procps-ng
 build python3 python3
 test binutils binutils
+test libiberty-dev binutils-devel
 test pahole dwarves
 test g++ gcc-c++
 test clang clang

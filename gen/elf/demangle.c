@@ -1,6 +1,7 @@
 #include "elf/demangle.h"
 
 #include <dlfcn.h>
+#include <setjmp.h>
 
 typedef char *demangler(const char *, char *, size_t *, int *);
 
@@ -84,12 +85,55 @@ struct str demangle_shorten(struct arena *a, struct str name)
 	return strbuf_take(&b, a);
 }
 
+#ifdef HAS_LIBIBERTY
+int rust_demangle_callback(const char *, int, void (*)(const char *, size_t, void *), void *);
+
+/** A name, and what to do when it is longer than MOST: back references can double it with every few letters. */
+struct rust {
+	enum { MOST = 1 << 20 } most;
+	struct strbuf text;
+	jmp_buf too_long;
+};
+
+static void add_rust(const char *s, size_t n, void *ctx)
+{
+	struct rust *r = ctx;
+	if (r->text.n + n > MOST)
+		longjmp(r->too_long, 1);
+	strbuf_add(&r->text, s, n);
+}
+
+/** As nm -C: by both manglings; empty for other languages. */
+static struct str demangle_rust(struct arena *a, struct str symbol)
+{
+	struct rust *r = arena_new(a, struct rust);
+	bool good = !setjmp(r->too_long) &&
+		    rust_demangle_callback(str_dup(a, symbol), 0, add_rust, r) && r->text.n;
+	struct str ret = good ? str_copy(a, strbuf_str(&r->text)) : STR("");
+	strbuf_fini(&r->text);
+	return ret;
+}
+#else
+static struct str demangle_rust(struct arena *a, struct str symbol)
+{
+	(void)a, (void)symbol;
+	return STR("");
+}
+#endif
+
+bool demangle_is_rust(struct str symbol)
+{
+	return str_has_prefix(symbol, STR("_R")) ||
+	       (str_has_prefix(symbol, STR("_ZN")) && str_contains(symbol, STR("17h")));
+}
+
 struct str demangle_symbol(struct arena *a, struct str symbol)
 {
+	struct str rust = demangle_is_rust(symbol) ? demangle_rust(a, symbol) : STR("");
 	int status = 0;
-	demangler *f = str_has_prefix(symbol, STR("_Z")) ? find_demangler() : NULL;
+	demangler *f = !rust.n && str_has_prefix(symbol, STR("_Z")) ? find_demangler() : NULL;
 	char *text = f ? f(str_dup(a, symbol), NULL, NULL, &status) : NULL;
-	struct str ret = text && status == 0 ? str_copy(a, without_hash(str_from(text))) : STR("");
+	struct str ret = text && status == 0 ? str_copy(a, without_hash(str_from(text))) : rust;
 	free(text);
 	return ret;
 }
@@ -272,7 +316,7 @@ static size_t match_operator(struct str s)
 	return strlen("operator");
 }
 
-/** @name without tags, `[abi:cxx11]`, and if @drops_arguments without those of all templates in it. */
+/** @name without tags, `[abi:cxx11]`, and if @drops_arguments without those of all templates in it, `::<u8>` of Rust too. */
 static struct str simplify(struct arena *a, struct str name, bool drops_arguments)
 {
 	struct strbuf b = {0};
@@ -285,7 +329,10 @@ static struct str simplify(struct arena *a, struct str name, bool drops_argument
 		else if (!n)
 			n = 1;
 		bool is_one = n == 1 && drops_arguments;
-		depth += is_one && name.p[0] == '<';
+		bool begins = is_one && name.p[0] == '<';
+		if (begins && str_has_suffix(strbuf_str(&b), STR("::")))
+			b.n -= strlen("::");
+		depth += begins;
 		if (!is_tag && !depth)
 			strbuf_adds(&b, str_slice(name, 0, n));
 		depth -= is_one && depth && name.p[0] == '>';

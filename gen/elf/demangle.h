@@ -8,8 +8,10 @@
 
 #include "base/str.h"
 
-/** As __cxa_demangle() writes it, Rust's without its hash; empty for what is not mangled, or not known. */
+/** As nm -C and __cxa_demangle() write it, Rust's without its hash; empty for what is not mangled, or not known. */
 struct str demangle_symbol(struct arena *a, struct str symbol);
+/** Is it mangled as Rust does it, by its own scheme or by the older one, which is C++'s with a hash? */
+bool demangle_is_rust(struct str symbol);
 /** @name with std::string and std::string_view for the templates that they are instances of. */
 struct str demangle_shorten(struct arena *a, struct str name);
 /** Does the name of a function of C++ have them? Not `ns::f`, `operator()` and `(anonymous namespace)::f`. */

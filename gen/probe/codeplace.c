@@ -26,13 +26,22 @@ struct finder {
 	VEC(struct codeplace) thunks;  // of any name
 };
 
-/** As written; that of Rust's newer mangling the debug information has. */
-static struct str name_of(struct finder *f, const struct img_symbol *sym)
+/** Does the user who writes f->name mean the function of this symbol, @name? In debug information one of Rust has another name, @written. */
+static bool fits(struct finder *f, struct str symbol, struct str name, struct str written)
+{
+	bool has_two = !name.n || demangle_is_rust(symbol);
+	return (name.n && demangle_fits(f->a, f->name, name)) ||
+	       (has_two && written.n && demangle_fits(f->a, f->name, written));
+}
+
+/** The name of a symbol that may fit, if it does; else empty. */
+static struct str find_name(struct finder *f, const struct img_symbol *sym)
 {
 	struct dwsite site;
-	struct str name = demangle_symbol(f->a, sym->name);
-	return name.n || !dwsite_at(f->src, sym->addr, NULL, &site) ? name
-								    : dwsite_written(f->src, &site);
+	struct str name = demangle_symbol(f->a, sym->name), written = STR("");
+	if ((!name.n || demangle_is_rust(sym->name)) && dwsite_at(f->src, sym->addr, NULL, &site))
+		written = dwsite_written(f->src, &site);
+	return !fits(f, sym->name, name, written) ? STR("") : name.n ? name : written;
 }
 
 static bool take_symbol(void *ctx, const struct img_symbol *sym)
@@ -42,8 +51,8 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	enum demangle_kind kind = demangle_kind_of(sym->name);
 	bool is_exact = str_eq(sym->name, f->name), is_base = base.n && str_eq(base, f->name);
 	bool may_fit = !is_base && demangle_may_fit(f->name, sym->name);
-	struct str name = may_fit ? name_of(f, sym) : STR("");
-	bool is_mangled = name.n && demangle_fits(f->a, f->name, name);
+	struct str name = may_fit ? find_name(f, sym) : STR("");
+	bool is_mangled = name.n > 0;
 	if (!is_exact && !is_base && !is_mangled)
 		return true;
 	if (!is_exact && codeplace_is_piece(sym->name)) {
@@ -125,12 +134,8 @@ static void add_copies(struct finder *f, const struct dwinlined *d)
 
 static bool is_meant(struct finder *f, const struct dwinlined *d)
 {
-	struct str name = demangle_symbol(f->a, d->symbol);
-	if (str_eq(d->symbol, f->name))
-		return true;
-	if (name.n)
-		return demangle_fits(f->a, f->name, name);
-	return demangle_fits(f->a, f->name, d->written);
+	return str_eq(d->symbol, f->name) ||
+	       fits(f, d->symbol, demangle_symbol(f->a, d->symbol), d->written);
 }
 
 static bool is_meant_die(void *ctx, struct dwsrc *src, Dwarf_Die *function)

@@ -148,7 +148,7 @@ static void add_places(struct finder *f, const struct codeplaces *places)
 				      .is_copy = p->how == CODEPLACE_COPY};
 		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
 				has_clone || p->how != CODEPLACE_ENTRY ||
-				!is_writable(p->symbol, &fn.name);
+				!is_writable(p->symbol, &fn.name) || str_has(p->symbol, "$");
 		fn.asked = p->asked;
 		if (f->sk->is_list) // its symbol is shown, also of a clone
 			is_writable(p->symbol, &fn.name);

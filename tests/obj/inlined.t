@@ -143,24 +143,47 @@ else
 	skip "an ifunc" "this compiler has none"
 fi
 
-# Names of Rust, in both manglings.
+# Names of Rust, in both manglings: those of nm -C and, of Rust's own, of gdb.
 cat >"$tmp/names.rs" <<'EOF'
 mod acme {
     pub struct Server { pub v: u32 }
+    pub struct Box<T> { pub t: T }
+    pub trait Handle { fn run(&self, n: u32) -> u32; }
     impl Server {
         #[inline(never)] pub fn handle(&self, n: u32) -> u32 { self.v + n + std::process::id() }
         #[inline(always)] pub fn quick(&self, n: u32) -> u32 { self.v ^ n ^ std::process::id() }
     }
+    impl Handle for Server { #[inline(never)] fn run(&self, n: u32) -> u32 { self.v * n + std::process::id() } }
+    impl<T: Copy + Into<u32>> Handle for Box<T> { #[inline(never)] fn run(&self, n: u32) -> u32 { self.t.into() - n * std::process::id() } }
+    #[inline(never)] pub fn put<T: Into<u32>>(t: T) -> u32 { t.into() + std::process::id() }
 }
-fn main() { let s = acme::Server { v: 3 }; println!("{} {}", s.handle(4), s.quick(5)); }
+use acme::Handle;
+#[inline(never)] fn apply(f: &dyn Fn(u32) -> u32) -> u32 { f(std::process::id()) }
+fn main() {
+    let (s, b) = (acme::Server { v: 3 }, acme::Box { t: 4u16 });
+    println!("{} {} {} {} {} {} {}", s.handle(4), s.quick(5), s.run(6), b.run(7), acme::put(8u8), acme::put(9u16), apply(&|n| n ^ s.v));
+}
 EOF
+export RUSTC_BOOTSTRAP=1 # each has one of the two for its own tests alone
 for mangling in legacy v0; do
 	command -v rustc >/dev/null || { skip "Rust, $mangling" "no rustc"; continue; }
-	rustc -g -O -C symbol-mangling-version=$mangling -o "$tmp/app" "$tmp/names.rs" 2>/dev/null ||
-		rustc -g -O -Z unstable-options -C symbol-mangling-version=$mangling -o "$tmp/app" "$tmp/names.rs" 2>/dev/null ||
+	rustc -g -O -Z unstable-options -C symbol-mangling-version=$mangling -o "$tmp/app" "$tmp/names.rs" 2>/dev/null ||
 		{ skip "Rust, $mangling" "this rustc does not have it"; continue; }
 	symbol=$(nm "$tmp/app" | sed -n 's/.* [tT] \(.*6handle.*\)$/\1/p' | grep acme)
 	like "$("$btgen" expand --for 0.17 -x "$tmp/app" -e 'uprobe:__EXE__:names::acme::Server::handle { @ = count(); }' 2>&1)" ":$symbol " "Rust, $mangling: a method"
 	is "$(attached names::acme::Server::quick | wc -l)" 1 "Rust, $mangling: one that is inlined"
+	"$btgen" expand --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:names::acme::put { @ = count(); }' >"$tmp/all" 2>&1
+	like "$(cat "$tmp/all")" '^uprobe:[^ ]*3put[^ ]*, uprobe:[^ ]*3put[^ ]* \{' "Rust, $mangling: all instances"
+	like "$("$btgen" expand --for 0.23 -x "$tmp/app" -e 'uprobe:__EXE__:"names::acme::put<u16>" { @ = count(); }' 2>&1)" '^uprobe:[^ ]*3put[^ ]* \{' "Rust, $mangling: one of them, as gdb prints it"
+	grep -q -- -liberty "$top/config.mak" || { skip "Rust, $mangling: names of nm -C" "built without libiberty"; continue; }
+	nm -C "$tmp/app" | sed -nE 's/^0*([0-9a-f]+) [tT] (<?names::.*)/\1 \2/p' | sort >"$tmp/names"
+	while read -r addr name; do # by its symbol, or as it is
+		symbol=$(nm "$tmp/app" | sed -n "s/^0*$addr [tT] //p")
+		"$btgen" expand --for 0.23 -x "$tmp/app" -e "uprobe:__EXE__:\"$name\" { @ = count(); }" 2>&1 | tr ',{' '\n\n' | grep -qE ":(\"?${symbol//$/\\$}\"?|0x$addr) *$" && printf '%s %s\n' "$addr" "$name"
+	done <"$tmp/names" >"$tmp/found"
+	is "$(cat "$tmp/found")" "$(cat "$tmp/names")" "Rust, $mangling: each name of nm -C is one"
+	is "$("$btgen" probes -x "$tmp/app" 'uprobe:*names::*' | sed -E 's/^uprobe:(.*)\([^()]*(\(.*)?\)$/\1/' | sort)" "$(cut -d' ' -f2- "$tmp/names" | sort)" "Rust, $mangling: -l has these names"
+	strip -o "$tmp/stripped" -g "$tmp/app"
+	like "$("$btgen" expand --for 0.23 -x "$tmp/stripped" -e 'uprobe:__EXE__:names::acme::put { @ = count(); }' 2>&1)" '^uprobe:[^ ]*, uprobe:[^ ]* \{' "Rust, $mangling: all instances, without debug information"
 done
 done_testing
