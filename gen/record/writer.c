@@ -47,9 +47,13 @@ struct writer {
 	uint64_t n_rows;
 	struct strbuf full; // see struct writer_result, as the next ones
 	uint64_t reported_lost;
-	struct str account;    // of writer_set_account()
-	struct strbuf trigger; // that has come
-	unsigned n_blank;      // empty lines that have come and may be bpftrace's
+	struct str account; // of writer_set_account()
+	struct {
+		struct strbuf probe;
+		int64_t ns;
+	} trigger,
+	    last_trigger; // that have come: the first, and the last whose line is not out with its
+	unsigned n_blank; // empty lines that have come and may be bpftrace's
 	bool has_printed_map;
 	bool in_strings;   // since the last event a map was printed that has strings in it
 	uint64_t n_events; // lines of them
@@ -440,18 +444,33 @@ bool writer_is_trigger(const char *pattern, struct str label)
 
 struct str writer_next_trigger(struct writer *w, struct arena *a)
 {
-	if (!w->trigger.n) // mostly
+	if (!w->trigger.probe.n || writer_holds(w, w->trigger.ns)) // mostly
 		return STR("");
-	struct str probe = str_copy(a, strbuf_str(&w->trigger));
-	strbuf_clear(&w->trigger);
+	struct str probe = str_copy(a, strbuf_str(&w->trigger.probe));
+	strbuf_clear(&w->trigger.probe);
+	if (writer_holds(w, w->last_trigger.ns)) {
+		strbuf_adds(&w->trigger.probe, strbuf_str(&w->last_trigger.probe));
+		w->trigger.ns = w->last_trigger.ns;
+	}
 	return probe;
+}
+
+static void note_trigger(struct writer *w, const struct record *r)
+{
+	if (!w->trigger.probe.n) {
+		strbuf_adds(&w->trigger.probe, r->probe);
+		w->trigger.ns = r->head.ns;
+	}
+	strbuf_clear(&w->last_trigger.probe);
+	strbuf_adds(&w->last_trigger.probe, r->probe);
+	w->last_trigger.ns = r->head.ns;
 }
 
 static void on_record(void *ctx, const struct record *r)
 {
 	struct writer *w = ctx;
-	if (w->config.trigger && !w->trigger.n && writer_is_trigger(w->config.trigger, r->probe))
-		strbuf_adds(&w->trigger, r->probe);
+	if (w->config.trigger && writer_is_trigger(w->config.trigger, r->probe))
+		note_trigger(w, r);
 	w->first = w->first ? w->first : r->head.ns;
 	if (w->config.on_process && r->head.pid > 0 && r->head.pid <= INT32_MAX)
 		w->config.on_process(w->config.process_ctx, (int)r->head.pid);
@@ -680,7 +699,8 @@ void writer_free(struct writer *w)
 	mapline_free(w->mapline);
 	decode_fini(&w->decoder);
 	strbuf_fini(&w->text);
-	strbuf_fini(&w->trigger);
+	strbuf_fini(&w->trigger.probe);
+	strbuf_fini(&w->last_trigger.probe);
 	strbuf_fini(&w->printable);
 	strbuf_fini(&w->head);
 	strbuf_fini(&w->piece);

@@ -83,7 +83,7 @@ bool writer_holds(const struct writer *w, int64_t ns);
 bool writer_is_holding(const struct writer *w);
 /** bpftrace was killed: lines that are not whole are dropped. writer_end() must follow. */
 void writer_drop(struct writer *w);
-/** The probe of `trigger` whose record has come since this was asked before, in @a; or empty. */
+/** The probe of `trigger` whose line has gone out since this was asked before, in @a; or empty. */
 struct str writer_next_trigger(struct writer *w, struct arena *a);
 /** What the trace has cost, as an object of JSON, for the end; without JSON it is not printed. */
 void writer_set_account(struct writer *w, struct str line);

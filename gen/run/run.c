@@ -51,11 +51,12 @@ static void interrupt(struct runner *r)
 	stop_interrupt(&r->stop, r->ready);
 }
 
-void run_want_kept(struct runner *r, struct str why)
+void run_want_kept(struct runner *r, struct str why, int64_t until)
 {
+	if (until)
+		r->wanted_ns = until;
 	if (!r->wanted_at) {
 		r->wanted_at = clock_ms();
-		r->wanted_ns = clock_of_probes();
 		r->wanted_by = str_dup(r->arena, why);
 	}
 }
@@ -66,7 +67,7 @@ void run_handle_signal(struct runner *r)
 	if (read(r->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
 	if (info.ssi_signo == SIGUSR1 && r->keep) {
-		run_want_kept(r, STR("SIGUSR1"));
+		run_want_kept(r, STR("SIGUSR1"), clock_of_probes());
 	} else if (info.ssi_signo == SIGUSR1) {
 		keep_report_missing();
 	} else if (info.ssi_signo == SIGCHLD) { // of bpftrace, or of a program that we started

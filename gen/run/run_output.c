@@ -157,7 +157,7 @@ static void write_data(struct runner *r, struct str lines, bool end)
 	keep_add(r->keep, clock_ms(), lines);
 	struct str trigger = writer_next_trigger(r->cfg->writer, r->arena);
 	if (trigger.n)
-		run_want_kept(r, trigger);
+		run_want_kept(r, trigger, 0);
 	// What has happened until then is read first, and sorted.
 	bool is_wanted = r->wanted_at && !writer_holds(r->cfg->writer, r->wanted_ns) &&
 			 (run_is_idle(r) || clock_ms() - r->wanted_at > KEPT_MS);

@@ -196,6 +196,14 @@ two:step: step 1
 two:error: error 2
 ==> end of the trace <==
 two:step: step 3" "-s: the lines that were held to be sorted are among them"
+live_start "$tmp/two"
+ok "-s: --trigger attaches" live_trace --keep 60s -s --trigger error "$live_pid" "$tmp/two.bt"
+live_say error
+sleep 0.1
+live_say error
+ok "-s: an error while the one before is waited for has its line printed, too" wait_for grep -q 'error 1$' "$tmp/trace"
+live_quit
+live_wait
 triggered --trigger two:error -f json -t 'two:*'
 is "$(jq -r '.capture.trigger // .text' "$tmp/trace" | tr '\n' ,)" "two:error,n=0,n=1,n=2,end of the trace,n=3," "-t as JSON"
 live_start "$tmp/two"
