@@ -198,6 +198,24 @@ static bool add_from_image(void *ctx, const struct dwhit *hit)
 	return !is_settled && !s->is_cut;
 }
 
+/**
+ * Would @hit, which may be a definition, change nothing? It may also be other bytes, which are not
+ * loaded unless they have the mark of a definition.
+ */
+static bool is_known(void *ctx, const struct dwhit *hit)
+{
+	struct search *s = ctx, then = *s;
+	Dwarf_Die die = hit->die, owner = hit->owner;
+	if (mark_of(&die, &owner, false) != group_of(s, hit)->mark || !add_from_image(&then, hit) ||
+	    then.tags.other.type != s->tags.other.type ||
+	    then.typedefs.first.type != s->typedefs.first.type ||
+	    then.typedefs.other.type != s->typedefs.other.type ||
+	    then.same_tag.type != s->same_tag.type)
+		return false;
+	*s = then;
+	return true;
+}
+
 /** What all definitions in an image come to; looked for once. */
 static const struct meaning *find_in_image(struct context_question *q, struct dwsrc *src)
 {
@@ -211,7 +229,10 @@ static const struct meaning *find_in_image(struct context_question *q, struct dw
 	struct str name = q->name->parts[q->name->n_parts - 1];
 	if (!dwfilter_open_for(src, str_slice(name, 0, str_find(name, '<'))))
 		return m;
-	struct dwquery query = {.name = *q->name, .no_decls = true, .in_body = &q->may_be_in_body};
+	struct dwquery query = {.name = *q->name,
+				.no_decls = true,
+				.in_body = &q->may_be_in_body,
+				.is_known = wants_value(q) ? NULL : is_known};
 	s.most = dwfilter_is_large(src) ? MAX_COMPARED_LARGE : MAX_COMPARED;
 	q->n_compared = 0;
 	dwfind(src, &query, add_from_image, &s);

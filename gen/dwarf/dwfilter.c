@@ -381,6 +381,44 @@ static bool types_refer(struct unit *u)
 	}
 }
 
+/** The DIE whose name is at @at, if it seems to begin @back bytes before. */
+static bool hit_before(struct dwindex *ix, uint64_t at, unsigned back, struct dwhit *ret)
+{
+	Dwarf_Attribute name;
+	*ret = (struct dwhit){.n_scopes = 0};
+	if (!dwarf_offdie(ix->src->dbg, at - back, &ret->die) ||
+	    !dwarf_attr(&ret->die, DW_AT_name, &name) ||
+	    name.valp != (unsigned char *)ret->die.addr + back)
+		return false;
+	ret->kind = dwname_kind_of_tag(dwarf_tag(&ret->die));
+	ret->name = str_from(dwarf_diename(&ret->die));
+	ret->is_decl = dwsrc_flag(&ret->die, DW_AT_declaration);
+	return true;
+}
+
+/**
+ * Is each place of the name in the unit a known definition? It is in most units that include a
+ * header, and a walk to the DIE takes longer. The name follows the abbreviation's number, or, as
+ * clang has it, a type or a byte after that.
+ */
+static bool are_known(struct dwindex *ix, const struct unit *u, const struct dwquery *q, void *ctx)
+{
+	enum { MOST = 6 };
+	vec_each(const struct dwplace, p, &ix->hits.list) {
+		bool is_known = false;
+		for (unsigned back = 1; back <= MOST && p->at >= u->off + back && !is_known;
+		     back++) {
+			struct dwhit hit;
+			is_known = hit_before(ix, p->at, back, &hit) && hit.kind & q->name.kinds &&
+				   !hit.is_decl && namequery_is_last(&q->name, hit.name) &&
+				   q->is_known(ctx, &hit);
+		}
+		if (!is_known)
+			return false;
+	}
+	return true;
+}
+
 uint64_t dwfilter_size(struct dwsrc *src)
 {
 	struct dwindex *ix = open_index(src);
@@ -414,8 +452,10 @@ bool dwfilter_find(struct dwsrc *src, const struct dwquery *q, uint64_t most, dw
 		bool has_hits = !has && find_hits(ix, &s, u->off, u->end, true);
 		if (!has && !has_hits && !(ix->has_far_names && types_refer(u)))
 			continue;
-		const struct dwplaces *only = has_hits && !types_refer(u) ? &ix->hits : NULL;
 		*in_body = true; // who knows
+		if (has_hits && q->is_known && !ix->has_far_names && are_known(ix, u, q, ctx))
+			continue;
+		const struct dwplaces *only = has_hits && !types_refer(u) ? &ix->hits : NULL;
 		ix->n_walked += u->end - u->off;
 		goes_on = dwname_walk_unit(src, &u->die, only, q->name.kinds, dwname_filter, &f);
 	}

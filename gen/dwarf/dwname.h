@@ -10,11 +10,17 @@
 #include "ctype/namequery.h"
 #include "dwarf/dwsrc.h"
 
+struct dwhit;
+/** False on a hit stops the walk. */
+typedef bool dwname_fn(void *ctx, const struct dwhit *hit);
+
 struct dwquery {
 	struct namequery name;
 	bool no_decls; /**< definitions only; dwquery_parse() leaves it off */
 	bool *
 	    in_body; /**< dwfind() sets it when function bodies, too, may define the name; or NULL */
+	/** Would a definition change nothing? Asked of what looks like one; NULL: each may. */
+	dwname_fn *is_known;
 };
 
 struct dwhit {
@@ -49,9 +55,6 @@ void dwhit_add_name(struct strbuf *b, const struct dwhit *hit);
 const struct str *dwhit_copy_scopes(struct arena *a, const struct dwhit *hit);
 /** ns::Outer::name of @die, or of the declaration that it completes; in C the name. Empty: it has none. */
 struct str dwname_whole(struct dwsrc *src, Dwarf_Die die);
-
-/** False on a hit stops the walk. */
-typedef bool dwname_fn(void *ctx, const struct dwhit *hit);
 
 /** Calls @fn for each named type, and enumerator when @kinds has it, of the image. */
 void dwname_walk(struct dwsrc *src, unsigned kinds, dwname_fn *fn, void *ctx);

@@ -212,6 +212,42 @@ gcc -g -o "$tmp/units" "$tmp/u1.c" "$tmp/u2.c"
 size_at() { "$btgen" types -x "$tmp/units" --json "$@" odd 2>"$tmp/err" | sed -n 's/.*"size": \([0-9]*\), "unit.*/\1/p'; }
 is "$(size_at)" 16 "the first definition of several is taken"
 like "$(cat "$tmp/err")" 'warning: "odd" is defined differently in .*u1\.c and .*u2\.c' "... with a warning"
+
+# Six units that include a header, of which the fifth has a type of the same size, at the same line, with other members or values
+cat >"$tmp/same.h" <<'END'
+struct item { T value; struct item *next; };
+enum kind { K, TWO };
+typedef struct { T pair; int second; } couple;
+union both { T u; float f; };
+struct outer { struct item in; couple c; };
+END
+for compiler in "gcc -gdwarf-4" "gcc -gdwarf-5" "clang -gdwarf-4" "clang -gdwarf-5"; do
+	command -v "${compiler%% *}" >/dev/null || continue
+	for other in "-DT=int -DK=ONE" "-DT=unsigned -DK=ONE" "-DT=int -DK=ODD"; do
+		objects=()
+		for i in 1 2 3 4 5 6; do
+			words="-DT=int -DK=ONE"
+			[ $i != 5 ] || words=$other
+			[ $i != 6 ] || use='struct user { int item, kind, couple, both; } u; int main(void) { return 0; }'
+			# shellcheck disable=SC2086
+			printf '#include "same.h"\nstruct outer o%s; enum kind k%s; union both b%s; %s\n' $i $i $i "${use-}" |
+				$compiler -c -x c -I "$tmp" $words -o "$tmp/same$i.o" -
+			objects+=("$tmp/same$i.o")
+		done
+		unset use
+		gcc -o "$tmp/same" "${objects[@]}"
+		differ=
+		for type in "struct item" "enum kind" couple "union both" "struct outer"; do
+			! "$btgen" types -x "$tmp/same" "$type" 2>&1 | grep -q 'is defined differently' || differ+="${type##* } "
+		done
+		case $other in
+		*unsigned*) expected='item couple both outer ' ;;
+		*ODD) expected='kind ' ;;
+		*) expected= ;;
+		esac
+		is "$differ" "$expected" "$compiler, $other in one unit of six: what differs is found"
+	done
+done
 is "$(size_at --at one) $(size_at --at two)" "16 4" "--at takes the one that a function's unit has"
 is "$(cat "$tmp/err")" "" "... without a warning"
 like "$("$btgen" types -x "$tmp/units" --at tow odd 2>&1)" 'no function "tow"' "... and says so when there is no such function"
