@@ -374,7 +374,7 @@ static bool is_function(struct str wanted, struct str own, struct str params)
 	return str_take(&wanted, own) && (!wanted.n || str_eq(wanted, params));
 }
 
-bool demangle_fits(struct arena *a, struct str wanted, struct str name)
+enum demangle_fit demangle_fit(struct arena *a, struct str wanted, struct str name)
 {
 	static const struct str hidden = {"(anonymous namespace)::", 23};
 	bool has_hidden = str_contains(wanted, STR("(anonymous namespace)"));
@@ -389,8 +389,12 @@ bool demangle_fits(struct arena *a, struct str wanted, struct str name)
 	own = squeeze(a, own, has_hidden ? STR("") : hidden);
 	wanted = squeeze(a, wanted, STR(""));
 	if (str_eq(wanted, squeeze(a, name, STR("")))) // with the result of an instance
-		return true;
+		return DEMANGLE_SAME;
 	str_take(&wanted, STR("::"));
-	return is_function(wanted, own, params) || is_function(wanted, bare, params) ||
-	       is_function(wanted, without_arguments(own), params);
+	if (is_function(wanted, own, params))
+		return DEMANGLE_SAME;
+	if (!is_function(wanted, bare, params) &&
+	    !is_function(wanted, without_arguments(own), params))
+		return DEMANGLE_OTHER;
+	return find_parameters(wanted) < wanted.n ? DEMANGLE_INSTANCE : DEMANGLE_SAME;
 }

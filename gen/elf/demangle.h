@@ -2,7 +2,7 @@
  * demangle - names of C++ and Rust functions as people write them, from those of the symbol tables.
  *
  *	demangle_symbol(a, STR("_ZN4acme6server6handleEi"))		acme::server::handle(int)
- *	demangle_fits(a, STR("acme::server::handle"), that)		true
+ *	demangle_fit(a, STR("acme::server::handle"), that)		DEMANGLE_SAME
  */
 #pragma once
 
@@ -42,8 +42,14 @@ struct str demangle_thunk_of(struct str name);
 struct str demangle_thunk_symbol(struct arena *a, struct str symbol);
 /** False, at once, for symbols whose name cannot be that of the function @wanted. */
 bool demangle_may_fit(struct str wanted, struct str symbol);
+enum demangle_fit {
+	DEMANGLE_OTHER,
+	DEMANGLE_INSTANCE, /**< `f(int)` of f<int>(int): meant where no function is f(int) itself */
+	DEMANGLE_SAME
+};
+
 /**
  * Does a user who writes @wanted mean the function @name, of demangle_symbol()? With its parameters or
  * without; template arguments and unnamed namespaces need not be written.
  */
-bool demangle_fits(struct arena *a, struct str wanted, struct str name);
+enum demangle_fit demangle_fit(struct arena *a, struct str wanted, struct str name);

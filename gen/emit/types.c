@@ -89,9 +89,12 @@ static bool use_type(struct emitter *e, const struct node *n, bool is_cast,
 static bool miss(struct emitter *e, const struct targettype_name *name, const struct node *n)
 {
 	const struct bind *b = e->b;
-	if (!targettype_is_kernel(b, name->name))
-		return lookup_report_unknown(bind_lookup(b), tok_at(name->last), "type", name->name,
-					     NAME_TYPES);
+	if (!targettype_is_kernel(b, name->name)) {
+		lookup_report_unknown(bind_lookup(b), tok_at(name->last), "type", name->name,
+				      NAME_TYPES);
+		targettype_note_kernel(b);
+		return false;
+	}
 	bool of_kernel = n->next && node_is(n->next, NODE_NAME, "curtask"); // a cast of curtask
 	if (e->clause->has_user && !e->clause->has_other && !of_kernel &&
 	    map_add(b->arena, &e->reported_types, name->name))

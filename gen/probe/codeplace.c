@@ -24,14 +24,23 @@ struct finder {
 	struct codeplaces *ret;
 	VEC(struct codeplace) mangled; // of another name than that symbol
 	VEC(struct codeplace) thunks;  // of any name
+	enum demangle_fit least;       // how well a function that is meant fits
 };
+
+/** An instance of a template no longer suits once another function is found that is written as f->name. */
+static bool suits(struct finder *f, struct str name)
+{
+	enum demangle_fit fit = name.n ? demangle_fit(f->a, f->name, name) : DEMANGLE_OTHER;
+	if (fit > f->least)
+		f->least = fit;
+	return fit && fit == f->least;
+}
 
 /** Does the user who writes f->name mean the function of this symbol, @name? In debug information one of Rust has another name, @written. */
 static bool fits(struct finder *f, struct str symbol, struct str name, struct str written)
 {
 	bool has_two = !name.n || demangle_is_rust(symbol);
-	return (name.n && demangle_fits(f->a, f->name, name)) ||
-	       (has_two && written.n && demangle_fits(f->a, f->name, written));
+	return suits(f, name) || (has_two && suits(f, written));
 }
 
 /** The name of a symbol that may fit, if it does; else empty. */
@@ -97,11 +106,14 @@ static bool calls_variant(struct finder *f, const struct codeplace *one,
 static void add_mangled(struct finder *f)
 {
 	bool are_few = f->mangled.n < MANY_VARIANTS;
-	vec_each(const struct codeplace, p, &f->mangled)
-		if (!(are_few &&
+	vec_each(const struct codeplace, p, &f->mangled) {
+		bool is_instance = demangle_fit(f->a, f->name, p->name) == DEMANGLE_INSTANCE;
+		if (!(is_instance && f->least == DEMANGLE_SAME) &&
+		    !(are_few &&
 		      vec_any(struct codeplace, other, &f->mangled, calls_variant(f, p, other))) &&
 		    map_add_u64(f->a, &f->addrs, p->addr))
 			vec_push(f->a, &f->ret->list, *p);
+	}
 }
 
 /** Is the copy at @addr, of the function @name, the body of a thunk of it? */
@@ -134,8 +146,13 @@ static void add_copies(struct finder *f, const struct dwinlined *d)
 
 static bool is_meant(struct finder *f, const struct dwinlined *d)
 {
-	return str_eq(d->symbol, f->name) ||
-	       fits(f, d->symbol, demangle_symbol(f->a, d->symbol), d->written);
+	struct str name = demangle_symbol(f->a, d->symbol);
+	// Without a symbol its parameters are not known: one of that name is not it, and nor is an instance then.
+	size_t open = str_find(f->name, '(');
+	if (!name.n && open < f->name.n &&
+	    demangle_fit(f->a, str_slice(f->name, 0, open), d->written) == DEMANGLE_SAME)
+		f->least = DEMANGLE_SAME;
+	return str_eq(d->symbol, f->name) || fits(f, d->symbol, name, d->written);
 }
 
 static bool is_meant_die(void *ctx, struct dwsrc *src, Dwarf_Die *function)
@@ -210,6 +227,14 @@ static const struct dwinlined *inlined_next(struct finder *f, struct str word, s
 		   : dwsite_inlined_next(f->src, word, is_meant_die, f, i);
 }
 
+/** Whether a function that is nowhere but in its callers fits better than the instances that are known. */
+static void ask_copies(struct finder *f, struct str word)
+{
+	const struct dwinlined *d;
+	for (size_t i = 0; f->least == DEMANGLE_INSTANCE && (d = inlined_next(f, word, &i));)
+		is_meant(f, d);
+}
+
 bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 			struct codeplaces *ret)
 {
@@ -217,6 +242,8 @@ bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 	const struct dwinlined *d;
 	*ret = (struct codeplaces){0};
 	img_walk(bin->img, IMG_FUNCTIONS, take_symbol, &f);
+	struct str word = word_of(name);
+	ask_copies(&f, word);
 	if (!f.exact.n)
 		add_mangled(&f);
 	size_t n_functions = ret->list.n;
@@ -224,7 +251,6 @@ bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 		if ((d = dwsite_inlined_at(bin->src, ret->list.v[i].addr)))
 			add_copies(&f, d);
 	// Overloads, instances and static functions of that name that are nowhere but in their callers.
-	struct str word = word_of(name);
 	for (size_t i = 0; n_functions && (d = inlined_next(&f, word, &i));)
 		if (f.exact.n ? str_eq(d->symbol, name)
 			      : str_has_prefix(d->name, word) && is_meant(&f, d))
@@ -242,6 +268,8 @@ bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name, str
 	struct str word = word_of(name);
 	if (!dwfilter_open_for(bin->src, word) || !dwfilter_may_have(bin->src, word))
 		return false;
+	for (size_t i = 0; (d = dwsite_inlined_next(bin->src, word, is_meant_die, &f, &i));)
+		is_meant(&f, d);
 	for (size_t i = 0; (d = dwsite_inlined_next(bin->src, word, is_meant_die, &f, &i));)
 		if (is_meant(&f, d))
 			add_copies(&f, d);

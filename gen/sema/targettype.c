@@ -186,6 +186,14 @@ bool targettype_is_kernel(const struct bind *b, struct str name)
 	return k && kbtf_has_tag(k, targettype_bare(name));
 }
 
+void targettype_note_kernel(const struct bind *b)
+{
+	if (access(KBTF_KERNEL, R_OK) != 0)
+		diag_note(b->diag, NULL,
+			  KBTF_KERNEL " cannot be read here: if it is one of the kernel's types, "
+				      "bpftrace does not find it either");
+}
+
 bool targettype_is_kernel_word(const struct bind *b, struct str word)
 {
 	struct kbtf *k = kernel_btf(b->found.types);

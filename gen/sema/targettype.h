@@ -57,6 +57,8 @@ uint64_t targettype_stride(struct ctype *type);
 struct str targettype_bare(struct str name);
 /** Has the kernel a struct, union or enum of that name? */
 bool targettype_is_kernel(const struct bind *b, struct str name);
+/** Behind an error about an unknown type: where the kernel's types cannot be read, it may be one of them. */
+void targettype_note_kernel(const struct bind *b);
 /** ... or an enumerator? */
 bool targettype_is_kernel_word(const struct bind *b, struct str word);
 /**

@@ -29,12 +29,15 @@ silent() {
 	is "$all" "" "$claim"
 }
 
+# lacks_kernel FILE: the script uses types of the kernel, which are not here
+lacks_kernel() { [ ! -r /sys/kernel/btf/vmlinux ] && grep -qE 'struct (task_struct|file)\>' "$1"; }
+
 # folder NAME TARGET...: each script of right/NAME, against each of these
 folder() {
 	local name=$1 script target
 	shift
 	for script in "$right/$name"/*.bt; do
-		if [ ! -r /sys/kernel/btf/vmlinux ] && grep -q 'struct task_struct' "$script"; then
+		if lacks_kernel "$script"; then
 			skip "right/$name/${script##*/}" "no /sys/kernel/btf/vmlinux here"
 			continue
 		fi
@@ -128,6 +131,10 @@ for script in $(cd "$top/bpf" && grep -l '^ \* TRACES' ./*.bt | sed 's|^\./||; s
 	read -ra target <<<"$(for_script "$script")"
 	if [ ${#target[@]} = 0 ]; then
 		skip "bpf/$script.bt" "no program with such probes here"
+		continue
+	fi
+	if lacks_kernel "$top/bpf/$script.bt"; then
+		skip "bpf/$script.bt" "no /sys/kernel/btf/vmlinux here"
 		continue
 	fi
 	# The distribution's program may be built without some probes, or with some that no newer bpftrace attaches to, which is said: what the script asks for with a pragma.

@@ -15,6 +15,10 @@ cat >"$tmp/app.cc" <<'END'
 namespace acme {
 struct item { std::string name; int n; bool operator<(const item &o) const { return n < o.n; } };
 template<typename T> T put(T x, T y) { return x + y; }
+template<typename T> T get(T x) { return x; }
+inline int get(int x) { return x + 1; }
+static inline __attribute__((always_inline)) int hide(int x) { return x + 1; }
+template<typename T> T hide(T x) { return x; }
 template<typename T> struct box {
 	T v;
 	struct in { int deep(int k) { return k; } };
@@ -40,7 +44,7 @@ int main()
 	acme::box<long> c(2);
 	acme::box<int>::in i;
 	acme::box<long>::in j;
-	return acme::put(1, 2) + acme::put(1L, 2L) + acme::hidden(1) + acme::apply(next, 1) + int(next(2.5)) + b.get(1) + c.get(1) + int(b) + int(c) +
+	return acme::get(1) + acme::get<int>(1) + acme::hide(1) + acme::hide<int>(1) + acme::put(1, 2) + acme::put(1L, 2L) + acme::hidden(1) + acme::apply(next, 1) + int(next(2.5)) + b.get(1) + c.get(1) + int(b) + int(c) +
 		acme::adder(1)(2) + join(acme::make(3)).size() + (b < b) + (c < c) + i.deep(1) + j.deep(1) + b.as(2L) + c.as(2);
 }
 END
@@ -53,7 +57,7 @@ places() {
 	awk 'NR == FNR { at[$3] = $1; next } / @\[[0-9]+\]/ {
 		match($0, /@\[[0-9]+\]/); n = substr($0, RSTART + 2, RLENGTH - 3); sub(/ *\{.*/, ""); gsub(/"/, "")
 		for (i = split($0, all, ", "); i; i--) { sub(/.*:/, "", all[i]); print n, all[i] in at ? at[all[i]] : all[i] }
-	}' <(nm "$tmp/app") "$tmp/program" | sort -u
+	}' <(nm "$tmp/app") <(sed 's/} uprobe/}\nuprobe/g' "$tmp/program") | sort -u
 }
 # the same for names of which nm -C prints what a pattern matches
 listed() {
@@ -75,6 +79,9 @@ is "$(places acme::box::get acme::box::in::deep 'acme::box::operator<' 'acme::bo
 	"a class template without arguments is all instances"
 is "$(places 'acme::box<int>::get' 'acme::box<int>::as' 'acme::box<long>::in::deep(int)')" \
 	"$(listed 'acme::box<int>::get\(.*' '.* acme::box<int>::as<.*' 'acme::box<long>::in::deep\(.*')" "... with them it is one"
+is "$(places 'acme::get(int)')" "$(listed 'acme::get\(int\)')" "parameters without a template's arguments: the function that is no instance"
+is "$("$btgen" expand -x "$tmp/app" -e 'uprobe:__EXE__:"acme::hide(int)" { @ = 1; }' 2>&1 | head -n 1)" \
+	"<command line>:1:1: error: no function acme::hide(int) in $tmp/app" "... also where that function is only inlined"
 for name in join 'join[abi:cxx11]' 'join(std::vector<acme::item, std::allocator<acme::item> > const&)'; do
 	is "$(places "$name")" "$(listed 'join.*')" "a tag of the ABI may be written: $name"
 done
