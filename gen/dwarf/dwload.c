@@ -438,32 +438,47 @@ static void read_values(struct dwsrc *src, Dwarf_Die *die, struct ctype *t)
 // --- filling in
 
 struct search {
-	const Dwarf_Die *unit; /**< whose is wanted; NULL: any */
-	Dwarf_Die found;       /**< all zero: none yet */
+	struct dwsrc *src;
+	const Dwarf_Die *unit;	/**< whose is wanted; NULL: any */
+	Dwarf_Die found;	/**< all zero: none yet */
+	struct ctype *type;	/**< of compare_hit(): the last */
+	bool is_found, differs; /**< in @unit; two are different types */
 };
 
 static bool take_hit(void *ctx, const struct dwhit *hit)
 {
 	struct search *s = ctx;
-	bool is_wanted = !s->unit || hit->die.cu == s->unit->cu;
-	if (!s->found.addr || is_wanted)
+	s->is_found = !s->unit || hit->die.cu == s->unit->cu;
+	if (!s->found.addr || s->is_found)
 		s->found = hit->die;
-	return !is_wanted;
+	return !s->is_found;
+}
+
+static bool compare_hit(void *ctx, const struct dwhit *hit)
+{
+	struct search *s = ctx;
+	Dwarf_Die die = hit->die;
+	struct ctype *t = dwload_type(s->src, &die);
+	s->differs = s->type && !ctype_is_same(s->type, t);
+	s->type = t;
+	return !s->differs;
 }
 
 struct ctype *dwload_first(struct dwsrc *src, struct str name, unsigned kinds,
 			   const Dwarf_Die *unit)
 {
-	struct search s = {.unit = unit};
+	struct search s = {.src = src, .unit = unit};
 	struct dwquery q;
 	if (!dwquery_parse(name, kinds, &q))
 		return NULL;
 	q.no_decls = true;
 	dwfind(src, &q, take_hit, &s);
-	q.no_decls = false;
+	q.no_decls = s.found.addr != NULL;
 	if (!s.found.addr)
 		dwfind(src, &q, take_hit, &s);
-	return s.found.addr ? dwload_type(src, &s.found) : NULL;
+	if (s.found.addr && !s.is_found)
+		dwfind(src, &q, compare_hit, &s);
+	return s.found.addr && !s.differs ? dwload_type(src, &s.found) : NULL;
 }
 
 static bool complete(struct ctype_loader *loader, struct ctype *t)

@@ -21,8 +21,8 @@ struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die);
 /** The type that DW_AT_type of @die names (a variable, parameter, member); NULL for void. */
 struct ctype *dwload_type_of(struct dwsrc *src, Dwarf_Die *die);
 /**
- * The first definition of @name among @kinds in @src, that of @unit before others; without one, a
- * declaration, or NULL. For who has no context (context.h).
+ * The first definition of @name among @kinds in @src; without one, a declaration, or NULL. With @unit its
+ * own, else the others' if they are the same. For who has no context (context.h).
  */
 struct ctype *dwload_first(struct dwsrc *src, struct str name, unsigned kinds,
 			   const Dwarf_Die *unit);

@@ -69,7 +69,7 @@ static struct ctype *find_type(struct argloc *l, const struct node *n)
 	struct ctype *t = find_integer(l->src, name);
 	if (!t && !is_void)
 		t = dwload_first(l->src, name, is_one ? NAME_TYPEDEF | NAME_BASE : NAME_TYPES,
-				 NULL);
+				 &l->scope->unit);
 	// `(x) & 3` is no cast where x is a variable, which hides the type.
 	if ((!t && !is_void) || (!stars && argloc_variable(l, name)))
 		return NULL;

@@ -200,21 +200,24 @@ static struct probearg *arg_of(const struct probeargs *pa, size_t i, size_t k)
 	return k < pa->sites[i].n_args ? &pa->sites[i].args[k] : NULL;
 }
 
-static bool may_be(struct ctype *t, const struct probearg *arg)
+/** @is_firm: @t is not only the type of a constant, which its literal has. */
+static bool may_be(struct ctype *t, bool is_firm, const struct probearg *arg)
 {
-	// A constant has the type of its literal.
-	bool is_sized =
-	    arg->kind && arg->operand.kind != SDTARG_CONST && ctype_is_number(ctype_strip(t));
-	return argtype_may_be(t, arg->kind) && (!is_sized || argtype_fits(t, &arg->operand));
+	if (arg->operand.kind == SDTARG_CONST)
+		return argtype_may_be(t, arg->kind) ||
+		       (!arg->operand.value && ctype_pointee(t)); // NULL
+	return argtype_may_be(t, arg->kind) && (!is_firm || argtype_fits(t, &arg->operand));
 }
 
 /** The type of argument @k, if all sites with a type have the same, and no note contradicts it. */
 static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, struct probearg *ret)
 {
+	bool is_firm = false;
 	for (size_t i = 0; i < pa->n_sites; i++) {
 		struct probearg *arg = arg_of(pa, i, k);
 		if (!arg || !arg->type)
 			continue;
+		is_firm |= arg->operand.kind != SDTARG_CONST;
 		ret->type = ret->type ? argtype_common(a, ret->type, arg->type) : arg->type;
 		ret->types_differ = !ret->type;
 		if (ret->types_differ)
@@ -222,10 +225,7 @@ static void merge_types(struct arena *a, const struct probeargs *pa, size_t k, s
 	}
 	for (size_t i = 0; ret->type && i < pa->n_sites; i++) {
 		const struct probearg *arg = arg_of(pa, i, k);
-		// Does the note of a site without a type contradict the others'?
-		bool is_null = arg && arg->operand.kind == SDTARG_CONST && !arg->operand.value &&
-			       ctype_pointee(ret->type);
-		ret->types_differ = arg && !arg->type && !is_null && !may_be(ret->type, arg);
+		ret->types_differ = arg && !arg->type && !may_be(ret->type, is_firm, arg);
 		if (ret->types_differ)
 			ret->type = NULL;
 	}

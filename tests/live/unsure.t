@@ -82,4 +82,24 @@ arg0=0x9c40 arg1=-1 arg2=1.5 arg3=0xffffffffffffffff
 arg0=0x4d arg1=-1 arg2=1.5 arg3=0x4d" "a number is not the double of another site; numbers of different sizes have their signs; hexadecimal where -1 and 2^64 - 1 may be meant"
 is "$(sed -n 's/.* app:sign //p' "$tmp/trace")" "arg0=200 arg1=4000000000
 arg0=-1 arg1=-1" "... and of one size and different signs, too"
+
+# The macros of <sys/sdt.h> leave no type of an expression.
+cat >"$tmp/plain.c" <<'E2'
+#include <sys/sdt.h>
+volatile int width = -7;
+volatile long length = 5000000000;
+int main(void)
+{
+	int n = width;
+	DTRACE_PROBE1(app, plain, n);
+	DTRACE_PROBE1(app, plain, length * 2);
+	return n + 7;
+}
+E2
+if gcc -O1 -g -o "$tmp/plain" "$tmp/plain.c" 2>/dev/null; then
+	is "$("$live_sh" -q -t plain -c "$tmp/plain" 2>&1 | sed 's/.*plain //')" "n=-7
+n=10000000000" "a long of one site is not the int of another"
+else
+	skip "a long and an int" "no <sys/sdt.h> (systemtap-sdt-dev)"
+fi
 done_testing

@@ -555,4 +555,25 @@ if gcc -gbtf -c -o "$tmp/b.o" "$tmp/b.c" 2>/dev/null; then
 else
 	skip "BTF with two definitions of a name" "this gcc writes no BTF"
 fi
+
+# A type in the text of a probe of <sys/sdt.h>, which has no types of its own.
+if echo '#include <sys/sdt.h>' | gcc -E - >/dev/null 2>&1; then
+	for values in '1 c1' '3 c2'; do
+		cat >"$tmp/${values#* }.c" <<-END
+			#include <sys/sdt.h>
+			enum state { OFF = ${values% *}, ON } volatile ${values#* }_state = ON;
+			__attribute__((noinline)) void ${values#* }(int n) { STAP_PROBE1(t, ${values#* }, (enum state)(n ? ON : OFF)); }
+		END
+	done
+	echo 'void c1(int n); void c2(int n); int main(int argc, char **argv) { (void)argv; c1(argc); c2(argc); }' >"$tmp/main.c"
+	for how in 'gcc -g' 'gcc -gdwarf-4 -gsplit-dwarf' 'clang -g -fdebug-types-section'; do
+		command -v "${how%% *}" >/dev/null || { skip "$how: a cast" "no ${how%% *}"; continue; }
+		# shellcheck disable=SC2086
+		(cd "$tmp" && $how -O1 -o p c1.c c2.c main.c) || exit 1
+		is "$("$btgen" expand --for 0.17 -x "$tmp/p" -e 'usdt:__EXE__:c1 { printf("%s", args.0); }
+usdt:__EXE__:c2 { printf("%s", args.0); }' | grep -oE '\[[0-9]+\] = "O[FN]+"' | tr '\n' ' ')" '[1] = "OFF" [2] = "ON" [3] = "OFF" [4] = "ON" ' "$how: a cast means the enum of its own source file"
+	done
+else
+	skip "a cast" "no <sys/sdt.h> (systemtap-sdt-dev)"
+fi
 done_testing
