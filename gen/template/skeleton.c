@@ -69,7 +69,8 @@ static struct value value_of(const struct probearg *arg)
 		return (struct value){.how = ctype_is_text(t) ? VALUE_STRING : VALUE_PLAIN,
 				      .type = t};
 	default:
-		return (struct value){.type = value_untyped(bits)};
+		return (struct value){.type =
+					  arg->sizes_differ ? &value_bits : value_untyped(bits)};
 	}
 }
 

@@ -164,10 +164,19 @@ static void show_integer(struct walk *w, const struct ctype *t, unsigned __int12
 }
 
 /** A number that may be an address. */
-static void show_untyped(struct walk *w, uint64_t v)
+static void add_quoted_address(struct walk *w, uint64_t v)
+{
+	strbuf_addc(json_value(w->j, NULL), '"');
+	render_address(v, w->j->out);
+	strbuf_addc(w->j->out, '"');
+}
+
+static void show_untyped(struct walk *w, const struct ctype *t, uint64_t v)
 {
 	if (w->style == VALUE_MEMBER)
 		showtype_missing(w);
+	else if (w->j && t->is_signed)
+		add_quoted_address(w, v);
 	else if (w->j)
 		json_number(w->j, NULL, (int64_t)v, false);
 	else
@@ -274,9 +283,7 @@ static void show_pointer(struct walk *w, const struct ctype *t, uint64_t v)
 	} else if (w->j && !v) {
 		json_null(w->j, NULL);
 	} else if (w->j) {
-		strbuf_addc(json_value(w->j, NULL), '"');
-		render_address(v, w->j->out);
-		strbuf_addc(w->j->out, '"');
+		add_quoted_address(w, v);
 	} else {
 		if (is_member || (!name.n && w->style != VALUE_KEY))
 			render_address(v, w->out);
@@ -651,7 +658,7 @@ static void show_scalar(struct walk *w, const struct ctype_place *p)
 	else if (t->kind == CTYPE_BOOL)
 		show_bool(w, (uint64_t)v);
 	else if (t->kind == CTYPE_OPAQUE)
-		show_untyped(w, (uint64_t)v);
+		show_untyped(w, t, (uint64_t)v);
 	else
 		show_pointer(w, t, (uint64_t)v);
 }

@@ -33,6 +33,7 @@ struct ctype value_char = {
 struct ctype value_bool = {.kind = CTYPE_BOOL, .size = 1, .has_size = true};
 struct ctype value_float = {.kind = CTYPE_FLOAT, .size = sizeof(float), .has_size = true};
 struct ctype value_double = {.kind = CTYPE_FLOAT, .size = sizeof(double), .has_size = true};
+struct ctype value_bits = {.kind = CTYPE_OPAQUE, .size = 8, .has_size = true, .is_signed = true};
 struct ctype value_address = {.kind = CTYPE_POINTER, .size = 8, .has_size = true};
 struct ctype value_code = {.kind = CTYPE_POINTER, .size = 8, .has_size = true, .of = &function};
 

@@ -76,6 +76,7 @@ struct ctype *value_integer(unsigned bits, bool is_signed);
 /** The same, maybe an address: -t shows it in hexadecimal. */
 struct ctype *value_untyped(unsigned bits);
 extern struct ctype value_char, value_bool, value_float, value_double;
+extern struct ctype value_bits;	   /**< 64 bits, signed or not: in hexadecimal everywhere */
 extern struct ctype value_address; /**< void * */
 extern struct ctype value_code;	   /**< void (*)() */
 

@@ -73,15 +73,17 @@ E2
 gcc -O1 -g -I"$top/include" -c -o "$tmp/sites.o" "$tmp/sites.c" && gcc -O1 -I"$top/include" -c -o "$tmp/others.o" "$tmp/others.c" &&
 	gcc -o "$tmp/sites" "$tmp/sites.o" "$tmp/others.o" || exit 1
 live_start "$tmp/sites"
-ok "a probe whose sites differ attaches" live_trace -t 'app:si*' $live_pid
+ok "a probe whose sites differ attaches" live_trace -f json -t 'app:si*' $live_pid
 printf x >&8
 exec 8>&-
 live_wait
-is "$(sed -n 's/.* app:site //p' "$tmp/trace")" "arg0=0xc004000000000000 arg1=200 arg2=-2.5 arg3=0xc8
-arg0=0x9c40 arg1=-1 arg2=1.5 arg3=0xffffffffffffffff
-arg0=0x4d arg1=-1 arg2=1.5 arg3=0x4d" "a number is not the double of another site; numbers of different sizes have their signs; hexadecimal where -1 and 2^64 - 1 may be meant"
-is "$(sed -n 's/.* app:sign //p' "$tmp/trace")" "arg0=200 arg1=4000000000
-arg0=-1 arg1=-1" "... and of one size and different signs, too"
+shown() { sed -nE "s/.*\"app:$1\", \"text\": \"([^\"]*)\", \"fields\": \{(.*)\}\}/\1 \2/p" "$tmp/trace"; }
+is "$(shown site)" 'arg0=0xc004000000000000 arg1=200 arg2=-2.5 arg3=0xc8 "arg0": "0xc004000000000000", "arg1": 200, "arg2": -2.5, "arg3": "0xc8"
+arg0=0x9c40 arg1=-1 arg2=1.5 arg3=0xffffffffffffffff "arg0": "0x9c40", "arg1": -1, "arg2": 1.5, "arg3": "0xffffffffffffffff"
+arg0=0x4d arg1=-1 arg2=1.5 arg3=0x4d "arg0": "0x4d", "arg1": -1, "arg2": 1.5, "arg3": "0x4d"' \
+	"a number is not the double of another site; numbers of different sizes have their signs; hexadecimal where -1 and 2^64 - 1 may be meant"
+is "$(shown sign)" 'arg0=200 arg1=4000000000 "arg0": 200, "arg1": 4000000000
+arg0=-1 arg1=-1 "arg0": -1, "arg1": -1' "... and of one size and different signs, too"
 
 # The macros of <sys/sdt.h> leave no type of an expression.
 cat >"$tmp/plain.c" <<'E2'
