@@ -10,6 +10,8 @@ struct dwloader {
 	struct map types; /**< place of a DIE (8 bytes) -> struct ctype */
 	dwload_elsewhere_fn *elsewhere;
 	void *ctx;
+	Dwarf_CU *unit; /**< of the last type, whose name is asked for with each */
+	struct str unit_name;
 };
 
 static bool complete(struct ctype_loader *loader, struct ctype *t);
@@ -263,7 +265,10 @@ struct ctype *dwload_type(struct dwsrc *src, Dwarf_Die *die)
 	Dwarf_Die *copy = arena_new(src->arena, Dwarf_Die);
 	*copy = *die;
 	t->origin = copy;
-	t->unit = dwsrc_unit_name(die);
+	if (die->cu != l->unit)
+		l->unit_name = dwsrc_unit_name(die);
+	l->unit = die->cu;
+	t->unit = l->unit_name;
 
 	// Chains (pointer to pointer to array ...) recurse; in a corrupt file they may never end.
 	// What is cut off here is not remembered: asked for by its name it is whole.
