@@ -233,6 +233,11 @@ QUIRK(dialect_reads_kernel_texts, SINCE(25)) // not reported
 QUIRK(dialect_dies_of_unwatch, SINCE(27)) // not reported
 /** Divides by 0 when it prints avg() or stats() after zero(): 0.23.2, and 0.22.0 to 0.23.5 by their source. */
 QUIRK(dialect_dies_of_zeroed_averages, 22, 23) // not reported
+/**
+ * Puts what follows a literal in a key right after it, where the kernel refuses to store a number ("misaligned stack
+ * access") if 8 does not divide the longest one's size and a shorter one's: 0.17, but not 0.23; tests/live/tally.t.
+ */
+QUIRK(dialect_misaligns_keys, UPTO(17)) // not reported
 /** func in a uretprobe is where it returns to: 0.17; 0.23 has the function. */
 QUIRK(dialect_names_caller, UPTO(17)) // #2645
 /** uaddr() is the address in the file, wherever that is mapped: 0.17 and 0.23. */

@@ -106,6 +106,10 @@ work -t op_start --count=kind,name
 are_counts "$(books '$3 ", " $4')" "--count=kind,name: enumerators by name, and strings"
 work -t op_done --count=tid,args.kind,comm
 are_counts "$(books '$2 ", " $3 ", work"')" "--count=tid,args.kind,comm"
+work -e 'usdt:__EXE__:op_start { @count["seven x", pid] = count(); @count["\"with\x20fifteen\"", 1] = count(); @count["more than fifteen", pid] = count(); }'
+are_counts "\"with fifteen\", 1: 200
+more than fifteen, $live_pid: 200
+seven x, $live_pid: 200" "a number in a key after texts of several lengths"
 work -t op_start --count=pid --filter 'args.kind == KIND_FLUSH && args.id / 2 > 20'
 are_counts "$live_pid: $(awk -F'\t' '/^op/ && $3 == "KIND_FLUSH" && int($5 / 2) > 20 { n++ } END { print n }' "$tmp/answers")" \
 	"--filter: by what the arguments are, with / in it"
