@@ -190,7 +190,7 @@ static const char *why_not_at(struct arena *a, const struct code_site *s, const 
 		if (step->op != LOCEXPR_REGISTER)
 			continue;
 		if (!argread_register(a, s->src->img->machine, (unsigned)step->n))
-			return "it is in a register that bpftrace cannot read";
+			return locexpr_no_register((uint64_t)step->n);
 		is_vague = v->is_everywhere;
 	}
 	const char *why = is_vague ? why_not_stored(a, s, l, v) : NULL;
@@ -411,7 +411,7 @@ static bool report_unreadable(const struct bind *b, const struct token *use,
 		namedarg_note_declaration(b, s->params);
 	if (why == in_registers)
 		diag_note(b->diag, NULL, "its members can be read one by one");
-	else if (near)
+	else if (near && f->why_not) // else no place helps
 		diag_note(b->diag, NULL, "the nearest place where it can be read is " STR_FMT "%s",
 			  STR_ARG(place_name(b, s, near)), s->is_call ? ", with vars.NAME" : "");
 	return false;
@@ -455,11 +455,15 @@ static const char *why_not_type(struct ctype *t, const struct locexpr *e, bool *
 {
 	uint64_t size;
 	t = ctype_strip(t);
-	*is_memory = t && (ctype_is_aggregate(t) || t->kind == CTYPE_ARRAY);
+	bool is_float = t && t->kind == CTYPE_FLOAT;
+	*is_memory = t && (ctype_is_aggregate(t) || t->kind == CTYPE_ARRAY || is_float);
 	if (!t)
 		return "its type is not known";
-	if (t->kind == CTYPE_FLOAT)
-		return "bpftrace has no floating-point numbers";
+	if (is_float)
+		return !e->is_place ? "bpftrace has no floating-point numbers"
+		       : t->size == 4 || t->size == 8
+			   ? NULL
+			   : "it is a floating-point number of more than 8 bytes";
 	if (*is_memory)
 		return e->is_place	       ? NULL
 		       : ctype_is_aggregate(t) ? in_registers

@@ -224,6 +224,12 @@ static const struct text *read_lvalue(struct emitter *e, const struct node *n,
 					     STR_ARG(ctype_spell(e->arena, t)));
 		return whole;
 	}
+	if (t->kind == CTYPE_FLOAT && arg_emit_address(e, node_ungrouped(n))) {
+		e->good = diag_error(e->b->diag, tok_at(n->first),
+				     "bpftrace cannot read a " STR_FMT ": -t prints its value",
+				     STR_ARG(t->name));
+		return NULL;
+	}
 	if (t->kind == CTYPE_ARRAY && arg_emit_address(e, n)) {
 		e->good =
 		    diag_error(e->b->diag, tok_at(n->name),

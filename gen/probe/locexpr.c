@@ -121,10 +121,16 @@ static bool address(struct machine *m, const Dwarf_Op *op)
 	return push(m, LOCEXPR_ADDRESS, (int64_t)(addr + m->frame->bias));
 }
 
+const char *locexpr_no_register(uint64_t reg)
+{
+	return reg > 16 ? "it is in a floating-point register, which bpftrace cannot read"
+			: "it is in a register that bpftrace cannot read";
+}
+
 static bool value_of_register(struct machine *m, Dwarf_Word reg)
 {
 	if (m->depth || reg > 31)
-		return refuse(m, "it is in a register that bpftrace cannot read");
+		return refuse(m, locexpr_no_register(reg));
 	m->what = IS_VALUE;
 	m->is_done = true;
 	return push(m, LOCEXPR_REGISTER, (int64_t)reg);
@@ -175,7 +181,7 @@ static bool number(struct machine *m, const Dwarf_Op *op)
 	case DW_OP_const1u ... DW_OP_consts:
 		return push(m, LOCEXPR_NUMBER, (int64_t)op->number);
 	case DW_OP_bregx:
-		return op->number > 31 ? refuse(m, "it is in a register that bpftrace cannot read")
+		return op->number > 31 ? refuse(m, locexpr_no_register(op->number))
 				       : push_sum(m, (int)op->number, (int64_t)op->number2);
 	case DW_OP_fbreg:
 		m->out->is_of_frame = true;

@@ -74,3 +74,5 @@ bool locexpr_read(struct arena *a, Dwarf_Attribute *attr, const Dwarf_Op *ops, s
  */
 bool locexpr_takes_stack(const struct locexpr *e, const struct locexpr_frame *frame, int sp,
 			 bool is_pointer);
+/** Why a value in register @reg of DWARF, of x86-64 or aarch64, cannot be read: the kernel passes none of floating-point numbers. */
+const char *locexpr_no_register(uint64_t reg);

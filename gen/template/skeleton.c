@@ -315,7 +315,10 @@ const struct skeleton_field *skeleton_find_field(struct arena *a, const struct s
 void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct code *out)
 {
 	struct ctype *t = f->arg ? ctype_strip(f->arg->type) : NULL;
-	if (by_name && f->by_name) {
+	if (f->n_float_bits && !by_name) {
+		code_f(out, "*(uint%u *)&", f->n_float_bits);
+		code_word(out, f->value);
+	} else if (by_name && f->by_name) {
 		code_z(out, "args.");
 		code_word(out, f->name);
 	} else if (t && f->arg->sizes_differ && t->size < 8 &&
@@ -358,7 +361,7 @@ void skeleton_write_shown(const struct skeleton_field *f, struct code *out)
 /** A struct is written by its name only, `*args.o->next`. */
 static bool is_in_template(const struct skeleton_field *f)
 {
-	return f->shape.value.how != VALUE_HIDDEN && (f->by_name || !f->from);
+	return f->shape.value.how != VALUE_HIDDEN && !f->n_float_bits && (f->by_name || !f->from);
 }
 
 static const char *conversion(const struct skeleton_field *f)

@@ -27,7 +27,8 @@ struct skeleton_field {
 	struct safe_word enum_name; /**< of an enum, without the keyword */
 	size_t from;	 /**< of what has parts, by follow_pointers(): 0: argN leads to it; else */
 	uint64_t offset; /**< the pointer here in what field `from` - 1 leads to */
-	bool is_memory;	 /**< a variable's struct or array, of which arg has the address */
+	unsigned n_float_bits; /**< of a floating-point variable in memory; 0: it is none */
+	bool is_memory;	       /**< a variable's struct or array, of which arg has the address */
 };
 
 struct skeleton_probe {

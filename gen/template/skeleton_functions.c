@@ -314,14 +314,20 @@ static void add_listed(struct finder *f, const struct function *fn)
 static void add_variable(struct skeleton *sk, struct skeleton_probe *p, const struct namedvar *v)
 {
 	struct probearg arg = {.name = v->name, .type = v->type};
+	struct ctype *t = ctype_strip(v->type);
 	struct safe_word name = word_ident(sk->arena, v->name, "var", p->n_fields);
-	if (v->is_memory)
+	bool is_float = t && t->kind == CTYPE_FLOAT;
+	if (v->is_memory && !is_float)
 		arg.type = ctype_new_pointer(sk->arena, v->type, sizeof(uint64_t));
 	struct skeleton_field *f = push_field(
 	    sk, p, &arg, word_join(sk->arena, word_own(""), "vars.", name), v->type != NULL);
 	f->index = UINT_MAX;
 	f->name = name;
-	f->is_memory = v->is_memory;
+	f->is_memory = v->is_memory && !is_float;
+	if (is_float) {
+		f->n_float_bits = (unsigned)t->size * 8;
+		f->shape.value.type = t->size == sizeof(double) ? &value_double : &value_float;
+	}
 }
 
 /** Where an inlined copy begins its parameters are variables, unless another copy in it begins there, too. */

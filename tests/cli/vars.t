@@ -68,7 +68,7 @@ like "$(said "uprobe:__EXE__:$(line "$app" 9) { print(vars.wide); print(vars.cop
 note: the nearest place where it can be read is .*app.c:10\)
 error: cannot read variable copy at .*app.c:9\): it is declared on line 10
 note: ' "a variable before its declaration is done"
-like "$(said "uprobe:__EXE__:$at { print(vars.real); }")" 'error: cannot read variable real at .*: bpftrace has no floating-point numbers' "a double"
+like "$(said "uprobe:__EXE__:$at { print(vars.real); }")" 'error: bpftrace cannot read a double' "a double"
 like "$(said "uprobe:__EXE__:$(line "$app" 14) { print(vars.own); }")" 'error: cannot read variable own at .*: it is thread-local' "a thread's own variable"
 like "$(said "uprobe:__EXE__:scale, uprobe:__EXE__:twice { print(vars.by); }")" \
 	'^error: the places of this clause have variable by with different types: scale\+0x0 \(app.c:8\) and twice\+0x0 \(app.c:20\)
