@@ -341,6 +341,13 @@ static struct str simplify(struct arena *a, struct str name, bool drops_argument
 	return strbuf_take(&b, a);
 }
 
+bool demangle_matches(struct arena *a, struct str pattern, struct str symbol)
+{
+	struct str name = demangle_name(a, symbol);
+	return str_glob(pattern, name) ||
+	       (str_has(name, "<") && str_glob(pattern, simplify(a, name, true)));
+}
+
 bool demangle_has_parameters(struct str name)
 {
 	struct str after = str_last(name, ')'); // ` const`, but not of Go's main.(*T).run

@@ -22,6 +22,8 @@ struct str demangle_bare(struct arena *a, struct str name);
 struct str demangle_written(struct arena *a, struct str symbol);
 /** As demangle_symbol(), without parameters and result. */
 struct str demangle_name(struct arena *a, struct str symbol);
+/** Does @pattern, with * and ?, mean the function of @symbol? By its name without parameters, and of templates without arguments. */
+bool demangle_matches(struct arena *a, struct str pattern, struct str symbol);
 /** How many parameters the function of C++ has, without `...`; -1: the symbol does not have them. */
 int demangle_count_parameters(struct arena *a, struct str symbol);
 /** Code that compilers add to what was written; C++ ABI for Itanium, 5.1.4. */

@@ -14,8 +14,6 @@ bool codeplace_is_piece(struct str symbol)
 	       str_contains(symbol, STR(".part."));
 }
 
-enum { MANY_VARIANTS = 1000 }; // each is compared with all others, or with all symbols
-
 struct finder {
 	struct arena *a;
 	struct dwsrc *src;
@@ -90,27 +88,26 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	return true;
 }
 
-/** Does a call of @one call @other, which is the same function as it was written? It counts there. */
-static bool calls_variant(struct finder *f, const struct codeplace *one,
-			  const struct codeplace *other)
+bool codeplace_calls_variant(struct dwsrc *src, const struct codeplace *one,
+			     const struct codeplace *other)
 {
 	size_t at = demangle_find_variant(one->symbol, other->symbol);
 	bool is_thunk = one->kind == DEMANGLE_THUNK;
 	return one != other && (is_thunk || (at && one->symbol.p[at] < other->symbol.p[at])) &&
 	       str_eq(demangle_thunk_of(one->name), demangle_thunk_of(other->name)) &&
-	       branch_leads_to(f->src->img, one->addr, one->size, other->addr) &&
-	       (is_thunk || !dwsite_has_body(f->src, one->addr));
+	       branch_leads_to(src->img, one->addr, one->size, other->addr) &&
+	       (is_thunk || !dwsite_has_body(src, one->addr));
 }
 
 /** Adds functions of a mangled name, without thunks and destructors that only lead to another one of them. */
 static void add_mangled(struct finder *f)
 {
-	bool are_few = f->mangled.n < MANY_VARIANTS;
+	bool are_few = f->mangled.n < CODEPLACE_MANY_VARIANTS;
 	vec_each(const struct codeplace, p, &f->mangled) {
 		bool is_instance = demangle_fit(f->a, f->name, p->name) == DEMANGLE_INSTANCE;
 		if (!(is_instance && f->least == DEMANGLE_SAME) &&
-		    !(are_few &&
-		      vec_any(struct codeplace, other, &f->mangled, calls_variant(f, p, other))) &&
+		    !(are_few && vec_any(struct codeplace, other, &f->mangled,
+					 codeplace_calls_variant(f->src, p, other))) &&
 		    map_add_u64(f->a, &f->addrs, p->addr))
 			vec_push(f->a, &f->ret->list, *p);
 	}
@@ -119,7 +116,7 @@ static void add_mangled(struct finder *f)
 /** Is the copy at @addr, of the function @name, the body of a thunk of it? */
 static bool is_in_thunk(const struct finder *f, struct str name, uint64_t addr)
 {
-	return f->mangled.n < MANY_VARIANTS &&
+	return f->mangled.n < CODEPLACE_MANY_VARIANTS &&
 	       vec_any(const struct codeplace, p, &f->mangled,
 		       p->kind == DEMANGLE_THUNK && addr - p->addr < p->size &&
 			   str_eq(demangle_thunk_of(p->name), name));
@@ -200,7 +197,7 @@ static bool add_thunk(void *ctx, const struct img_symbol *sym)
 		vec_push(
 		    f->a, &f->thunks,
 		    (struct codeplace){.addr = sym->addr, .size = sym->size, .symbol = sym->name});
-	return f->thunks.n < MANY_VARIANTS;
+	return f->thunks.n < CODEPLACE_MANY_VARIANTS;
 }
 
 /** Finds a thunk that has what its function has, copies of ours among it, and of which nothing is known. */

@@ -50,6 +50,12 @@ bool codeplace_function(struct arena *a, struct binary *bin, struct str name,
 /** The copies of a function that is only inlined; to be asked when no file has its symbol. False: none. */
 bool codeplace_inlined(struct arena *a, struct binary *bin, struct str name,
 		       struct codeplaces *ret);
+enum {
+	CODEPLACE_MANY_VARIANTS = 1000
+}; /**< each is compared with all others, or with all symbols */
+/** Does a call of @one call @other, which is the same function as it was written? It counts there. */
+bool codeplace_calls_variant(struct dwsrc *src, const struct codeplace *one,
+			     const struct codeplace *other);
 /** Part of a function that gcc has split off: no function of its own. */
 bool codeplace_is_piece(struct str symbol);
 /** `FILE:120`, or with @last `FILE:120-140`, too: the file, and the lines; false: it is no such thing. */

@@ -20,10 +20,10 @@ enum { MAX_FUNCTIONS = 300, MAX_PATIENCE = 1000 };
 struct function {
 	struct targetfile *file;
 	struct safe_word name;
-	uint64_t addr;
-	struct str label; // as people write it
-	bool by_address;  // no name means it alone
-	bool is_copy;	  // it is inlined
+	uint64_t addr, size; // the latter of a pattern's
+	struct str label;    // as people write it
+	bool by_address;     // no name means it alone
+	bool is_copy;	     // it is inlined
 	struct dwasked asked;
 	unsigned n_same; // others of that name, which bpftrace does not find
 };
@@ -64,12 +64,11 @@ static bool is_writable(struct str name, struct safe_word *ret)
 	return word_take(name, ALPHABET_SYMBOL, ret) && !(name.p[0] >= '0' && name.p[0] <= '9');
 }
 
-/** By the symbol, or by the name in the source, without parameters: acme::* */
+/** By the symbol, or by the name in the source: acme::* */
 static bool is_named(const struct finder *f, struct str symbol)
 {
-	return str_glob(f->name, symbol) ||
-	       (str_has_prefix(symbol, STR("_")) &&
-		str_glob(f->name, demangle_name(f->sk->arena, symbol)));
+	return str_glob(f->name, symbol) || (str_has_prefix(symbol, STR("_")) &&
+					     demangle_matches(f->sk->arena, f->name, symbol));
 }
 
 static bool add_symbol(void *ctx, const struct img_symbol *sym)
@@ -108,8 +107,12 @@ static bool add_symbol(void *ctx, const struct img_symbol *sym)
 	} else {
 		// In a template $1 is an argument of the script.
 		vec_push(a, &f->found,
-			 (struct function){f->at, name, sym->addr, demangle_written(a, sym->name),
-					   str_has(sym->name, "$"), .n_same = 0});
+			 (struct function){.file = f->at,
+					   .name = name,
+					   .addr = sym->addr,
+					   .size = sym->size,
+					   .label = demangle_written(a, sym->name),
+					   .by_address = str_has(sym->name, "$")});
 		same_addr = f->found.n;
 		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
 	}
@@ -144,7 +147,10 @@ static void add_places(struct finder *f, const struct codeplaces *places)
 	bool has_clone =
 	    vec_any(const struct codeplace, p, &places->list, p->how == CODEPLACE_CLONE);
 	vec_each(const struct codeplace, p, &places->list) {
-		struct function fn = {f->at, word_own("?"), p->addr, p->name,
+		struct function fn = {.file = f->at,
+				      .name = word_own("?"),
+				      .addr = p->addr,
+				      .label = p->name,
 				      .is_copy = p->how == CODEPLACE_COPY};
 		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
 				has_clone || p->how != CODEPLACE_ENTRY ||
@@ -199,6 +205,31 @@ static void part_clones(struct finder *f)
 	}
 }
 
+/** Leaves out what only leads to another function of the pattern, from @from on: a call counts there. */
+static void drop_variants(struct finder *f, size_t from)
+{
+	size_t n = f->found.n - from, kept = from;
+	if (f->sk->is_list || n > CODEPLACE_MANY_VARIANTS)
+		return;
+	struct codeplace *all = arena_array(f->sk->arena, struct codeplace, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const struct function *fn = &f->found.v[from + i];
+		all[i] = (struct codeplace){.kind = demangle_kind_of(fn->name.s),
+					    .addr = fn->addr,
+					    .size = fn->size,
+					    .symbol = fn->name.s,
+					    .name = fn->label};
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool is_counted = false;
+		for (size_t k = 0; k < n && !is_counted; k++)
+			is_counted = codeplace_calls_variant(f->at->bin.src, &all[i], &all[k]);
+		if (!is_counted)
+			f->found.v[kept++] = f->found.v[from + i];
+	}
+	f->found.n = kept;
+}
+
 /** False if no file has the name of the pattern. */
 static bool find_all(struct finder *f)
 {
@@ -213,8 +244,10 @@ static bool find_all(struct finder *f)
 		f->names = f->addrs = (struct map){0};
 		struct codeplaces places;
 		if (img && str_has(f->name, "*?")) {
+			size_t from = f->found.n;
 			img_walk(img, IMG_FUNCTIONS, add_symbol, f);
 			part_clones(f);
+			drop_variants(f, from);
 		} else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
 			add_places(f, &places);
 	}

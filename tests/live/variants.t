@@ -148,6 +148,12 @@ for build in "g++ -O0" "g++ -O2" "g++ -Os" "g++ -O3 -flto" "g++ -O0 -fPIC" "g++ 
 		# Of a copy that is there for several ways to it only one is traced.
 		[[ $build != *-flto ]] || names=("${classes[@]:0:6}" "${classes[@]:7}" "${own[@]}")
 		is "$(wrong $file "${names[@]}")" "" "$build: each call once"
+		[[ $build == *-O0* ]] || continue # else inlined copies count, which a pattern leaves out
+		guard "$live_sh" --bpftrace "$bpftrace" -c ./app -o counted -t 'uprobe:acme::*' --count >truth 2>messages
+		sed -nE 's/^@count\[uprobe:([^()]*)(\(.*\))?\]: ([0-9]+)$/\1 \3/p' counted | sed -E 's/(twice)<[a-z]*>/\1/' | awk '{ n[$1] += $2 } END { for (i in n) print i, n[i] }' | sort >got
+		is "$(grep 'acme::.* [1-9]' truth | sort | comm -23 - got)" "" "$build: each call once by a pattern, too, instances by their name"
+		guard "$live_sh" --bpftrace "$bpftrace" -c ./app -o counted -t 'uprobe:*::twic?' --count >truth 2>messages
+		is "$(awk '/^@count/ { n += $NF } END { print n }' counted)" "$(sed -n 's/acme::twice //p' truth)" "$build: a pattern finds instances without their arguments"
 	fi
 	if [[ $build == *-O0* ]]; then
 		strip -g app libclasses.so 2>/dev/null
