@@ -24,6 +24,7 @@ struct mapline {
 	const struct map_known *stack_of;
 	size_t after_stack;   // the column
 	struct strbuf frames; // that have come
+	struct strbuf part;   // lines of an entry that is shown as text, up to the last of its key
 };
 
 /** One that is larger is written in several pieces; an entry that is larger is none. */
@@ -48,6 +49,7 @@ void mapline_free(struct mapline *m)
 {
 	strbuf_fini(&m->text);
 	strbuf_fini(&m->frames);
+	strbuf_fini(&m->part);
 	arena_fini(&m->arena);
 	free(m);
 }
@@ -517,7 +519,30 @@ static bool name_partly(struct mapline *m, const struct map_known *map, size_t i
 	return true;
 }
 
-void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out)
+/** Is @text an entry whose key, with a string in it, goes on in the next line? */
+static bool is_part(const struct mapline *m, struct str text)
+{
+	const struct map_known *map = map_of(m, text);
+	bool yes = map && map->has_text_key && text.n < MAX_ENTRY &&
+		   text.p[map->shape->name.n] == '[' && mapentry_find_key_end(text, 0) == text.n;
+	for (size_t i = 0; yes && i < map->keys.list.n; i++)
+		yes = !map->keys.list.v[i].value->n_frames;
+	return yes;
+}
+
+bool mapline_has_part(const struct mapline *m)
+{
+	return m->part.n;
+}
+
+void mapline_take_part(struct mapline *m, struct strbuf *out)
+{
+	strbuf_adds(out, strbuf_str(&m->part));
+	strbuf_clear(&m->part);
+}
+
+static void name_entry(struct mapline *m, const struct render *how, struct str line,
+		       struct strbuf *out)
 {
 	const struct map_known *map = map_of(m, line);
 	struct leaf_sink to = {.how = how, .out = out};
@@ -557,4 +582,21 @@ void mapline_name(struct mapline *m, const struct render *how, struct str line, 
 	bool is_text = map->has_text_value && !map->shape->value.shift; // stats() are parts
 	if (is_text || !mapentry_walk(&map->value, e.value, name_leaf, &to))
 		strbuf_adds(out, e.value);
+}
+
+void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out)
+{
+	if (m->part.n && map_of(m, line)) { // what came before was none
+		mapline_take_part(m, out);
+		strbuf_addc(out, '\n');
+	}
+	if (m->part.n)
+		strbuf_addc(&m->part, '\n');
+	strbuf_adds(&m->part, line);
+	if (is_part(m, strbuf_str(&m->part))) {
+		out->n -= out->n > 0; // the newline
+		return;
+	}
+	name_entry(m, how, strbuf_str(&m->part), out);
+	strbuf_clear(&m->part);
 }

@@ -41,6 +41,10 @@ bool mapline_has_text(const struct mapline *m, struct str line);
 void mapline_json(struct mapline *m, const struct render *how, struct json *j);
 /**
  * A line of text, taken or not: addresses of functions and numbers of enumerators get their names. Of a
- * frame of a stack nothing is added until the stack has ended.
+ * frame of a stack nothing is added until the stack has ended, nor of a key with a newline in it until that has.
  */
 void mapline_name(struct mapline *m, const struct render *how, struct str line, struct strbuf *out);
+/** Has a key begun that has no end yet? */
+bool mapline_has_part(const struct mapline *m);
+/** Its lines as they are, without the last newline: no more of them comes. */
+void mapline_take_part(struct mapline *m, struct strbuf *out);

@@ -294,12 +294,52 @@ static const struct record *map_head(const struct writer *w)
 	return w->map_mark ? &w->map_mark->record : NULL;
 }
 
+/**
+ * What bpftrace prints itself, as of a map, cat() or system(): which part of it is a value's is not
+ * known. Valid until the next call.
+ */
+static struct str shown(struct writer *w, struct str text)
+{
+	if (!w->config.render.is_for_terminal)
+		return text;
+	strbuf_clear(&w->printable);
+	strbuf_add_printable_lines(&w->printable, text);
+	return strbuf_str(&w->printable);
+}
+
+/** The lines of a map in `text`. */
+static struct str shown_map(struct writer *w)
+{
+	if (!w->config.is_printable) {
+		strbuf_addc(&w->text, '\n');
+		return shown(w, strbuf_str(&w->text));
+	}
+	strbuf_clear(&w->printable);
+	strbuf_add_printable(&w->printable, strbuf_str(&w->text));
+	strbuf_addc(&w->printable, '\n');
+	return strbuf_str(&w->printable);
+}
+
+/** Text that goes out as it comes. */
+static bool is_plain(const struct writer *w)
+{
+	const struct writer_config *c = &w->config;
+	return !c->json && !c->sorts && c->head == WRITER_BARE;
+}
+
 static void end_map(struct writer *w)
 {
 	if (w->in_map && w->config.json) {
 		struct json j = begin_json(w, map_head(w));
 		mapline_json(w->mapline, &w->config.render, &j);
 		end_json(w, map_head(w), &j);
+	} else if (mapline_has_part(w->mapline)) {
+		strbuf_clear(&w->text);
+		mapline_take_part(w->mapline, &w->text);
+		if (is_plain(w))
+			strbuf_adds(w->out, shown_map(w));
+		else
+			put_whole(w, map_head(w), shown_map(w));
 	}
 	w->in_map = false;
 	free_mark(w->map_mark);
@@ -332,7 +372,8 @@ static void begin_map(struct writer *w, struct str name)
 static bool is_map_line(struct writer *w, struct str line, struct str name)
 {
 	if (!w->config.json) {
-		if (!line.n || (name.n && !str_eq(name, strbuf_str(&w->map))))
+		if ((!line.n && !mapline_has_part(w->mapline)) ||
+		    (name.n && !str_eq(name, strbuf_str(&w->map))))
 			end_map(w);
 		return w->in_map || name.n;
 	}
@@ -340,19 +381,6 @@ static bool is_map_line(struct writer *w, struct str line, struct str name)
 		return true;
 	end_map(w);
 	return mapline_add(w->mapline, line);
-}
-
-/**
- * What bpftrace prints itself, as of a map, cat() or system(): which part of it is a value's is not
- * known. Valid until the next call.
- */
-static struct str shown(struct writer *w, struct str text)
-{
-	if (!w->config.render.is_for_terminal)
-		return text;
-	strbuf_clear(&w->printable);
-	strbuf_add_printable_lines(&w->printable, text);
-	return strbuf_str(&w->printable);
 }
 
 /** A line of text, with names in it if it is a map's. Empty: more of it has to come. */
@@ -366,26 +394,11 @@ static struct str named(struct writer *w, struct str line)
 			    STR_ARG(str_from_offset(line, strlen("[2G, ...) "))));
 	else
 		mapline_name(w->mapline, &w->config.render, line, &w->text);
-	if (line.n && !w->text.n)
-		return STR("");
-	if (w->config.is_printable) {
-		strbuf_clear(&w->printable);
-		strbuf_add_printable(&w->printable, strbuf_str(&w->text));
-		strbuf_addc(&w->printable, '\n');
-		return strbuf_str(&w->printable);
-	}
-	strbuf_addc(&w->text, '\n');
-	return shown(w, strbuf_str(&w->text));
+	bool has_more = !w->text.n && (line.n || mapline_has_part(w->mapline));
+	return has_more ? STR("") : shown_map(w);
 }
 
 // --- what the decoder finds
-
-/** Text that goes out as it comes. */
-static bool is_plain(const struct writer *w)
-{
-	const struct writer_config *c = &w->config;
-	return !c->json && !c->sorts && c->head == WRITER_BARE;
-}
 
 /** Text that goes out as it comes but for the time before each line: #pragma time since. */
 static bool is_timed(const struct writer *w, const struct record *r)
@@ -551,7 +564,7 @@ static void begin_plain(struct writer *w, struct str line, bool ends_part)
 
 static void put_plain(struct writer *w, struct str line, bool ends_part)
 {
-	if (!line.n && !ends_part) {
+	if (!line.n && !ends_part && !mapline_has_part(w->mapline)) {
 		// The first of too many cannot be bpftrace's.
 		if (w->n_blank < 5 + w->config.n_maps) // and maps of counts, KEY, the gate
 			w->n_blank++;

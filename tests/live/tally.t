@@ -110,6 +110,12 @@ work -e 'usdt:__EXE__:op_start { @count["seven x", pid] = count(); @count["\"wit
 are_counts "\"with fifteen\", 1: 200
 more than fifteen, $live_pid: 200
 seven x, $live_pid: 200" "a number in a key after texts of several lengths"
+for sorts in -q -s; do
+	work -e 'usdt:__EXE__:op_start { @count["two\n\nlines", args.kind] = count(); @most[str(args.name), "two\nlines"] = max(args.id); @one["a\n@most[x"] = count(); }' $sorts
+	is "$missed $(grep -A 2 '^@count' "$tmp/trace" | grep -v '^--$' | LC_ALL=C sort | uniq -c | sed 's/^ *//' | paste -sd'|')
+$(grep -A 1 -h '^@most\[a\|^@most\[d\|^@one' "$tmp/trace" | grep -v '^--$' | LC_ALL=C sort | paste -sd'|')" "0 3 |3 @count[two|1 lines, KIND_FLUSH]: 40|1 lines, KIND_READ]: 80|1 lines, KIND_WRITE]: 80
+@most[a log, \"x\", two|@most[data, two|@most[x]: 200|@one[a|lines]: 198|lines]: 199" "$sorts: names and numbers of maps whose keys have newlines"
+done
 work -t op_start --count=pid --filter 'args.kind == KIND_FLUSH && args.id / 2 > 20'
 are_counts "$live_pid: $(awk -F'\t' '/^op/ && $3 == "KIND_FLUSH" && int($5 / 2) > 20 { n++ } END { print n }' "$tmp/answers")" \
 	"--filter: by what the arguments are, with / in it"
