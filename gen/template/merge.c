@@ -7,6 +7,7 @@
 // into longer prefixes and single names until each is exact. A function that is more places than its symbol, as clones
 // and inlined copies, keeps a clause of its own.
 #include "dialect/dialect.h"
+#include "elf/demangle.h"
 #include "elf/imgsym.h"
 #include "probe/codeplace.h"
 #include "template/skeleton_priv.h"
@@ -47,8 +48,8 @@ static bool is_simple(const struct merge *m, const struct skeleton_probe *p)
 	bool has_returns =
 	    m->sk->calls || vocabulary_provider(str_from(p->kind))->place == PLACE_RETURN;
 	size_t n = 0;
-	if (!str_eq(label, p->label) || !str_is_made_of(p->what.s, ALPHABET_SYMBOL) ||
-	    str_has(p->what.s, "*?[]:@") ||
+	if ((m->sk->calls && !str_eq(label, p->label)) ||
+	    !str_is_made_of(p->what.s, ALPHABET_SYMBOL) || str_has(p->what.s, "*?[]:@") ||
 	    !codeplace_function(a, &p->file->bin, p->what.s, &places))
 		return false;
 	vec_each(const struct codeplace, place, &places.list) {
@@ -171,7 +172,7 @@ static bool number_probes(struct merge *m, struct shapes *run)
 			if (!item) {
 				item = &t->items[t->n_items++];
 				*item = (struct enumtab_item){
-				    .name = p->what.s,
+				    .name = demangle_written(a, p->what.s),
 				    .text = p->label,
 				    .value = (int64_t)(merged ? p->addr + bias : t->n_items)};
 				map_put(a, &labels, p->label, item);

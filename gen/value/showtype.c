@@ -215,8 +215,11 @@ static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t 
 	struct codename *code = names->of_code.n && !enumtab_get(names, v) ? w->how->names : NULL;
 	struct str function = code ? codename_find(code, (uint64_t)v) : STR("");
 	if (function.n) { // the process has called exec() since the table was made
-		strbuf_adds(&text, names->of_code);
-		strbuf_adds(&text, function);
+		const struct enumtab_item *item = names->items, *end = item + names->n_items;
+		while (item < end && !str_eq(item->name, function))
+			item++;
+		strbuf_adds(&text, item < end ? item->text : names->of_code);
+		strbuf_adds(&text, item < end ? STR("") : function);
 		if (w->j)
 			json_bytes(w->j, NULL, strbuf_str(&text));
 		else

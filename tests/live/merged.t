@@ -190,6 +190,58 @@ again --calls 'app_*'
 is "$(grep -o 'app_[ab]()' "$tmp/trace" | sort | uniq -c | awk '{ print $2, $1 }')" "app_a() 2
 app_b() 4" "and so have calls"
 
+echo "# functions of C++, by the names that a clause for each has"
+cat >"$tmp/again.cc" <<'END'
+#include <stdio.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline))
+volatile long sink;
+namespace acme {
+NOINLINE void one(int n) { sink += n; }
+NOINLINE void two(long n) { sink += n; }
+NOINLINE void two(const char *s) { sink += *s; }
+template <class T> NOINLINE T put(T t) { sink += 3; return t; }
+struct Box { NOINLINE virtual ~Box() { sink += 2; } NOINLINE long get() const { return sink; } };
+static NOINLINE void hidden(int n) { sink += n; }
+}
+int main(int, char **argv)
+{
+	char c;
+	dprintf(1, "ready\n");
+	while (read(0, &c, 1) == 1) {
+		{
+			acme::Box b;
+			acme::one(1); acme::two(2L); acme::two("x"); acme::two("y"); acme::hidden(c);
+			sink = acme::put(3) + (long)acme::put(2.5) + b.get();
+		}
+		dprintf(1, "done\n");
+		if (c == 'e')
+			execv("/proc/self/exe", argv);
+	}
+	return 0;
+}
+END
+g++ -O1 -g -o "$tmp/again" "$tmp/again.cc"
+for kind in uprobe uretprobe; do
+	again -t "$kind:acme::*" --count
+	is "$(counts $kind | awk -F': ' '{ n[$1] += $2 } END { for (k in n) print k, n[k] }' | LC_ALL=C sort)" "acme::Box::get 2
+acme::Box::~Box 2
+acme::hidden 2
+acme::one 2
+acme::put<double> 2
+acme::put<int> 2
+acme::two(char const*) 4
+acme::two(long) 2" "$kind: counts, also after exec()"
+	live_start "$tmp/again"
+	points=$("$live_sh" -T 0.1 --echo -t "$kind:acme::*" --count "$live_pid" 2>/dev/null | grep -c "^$kind:")
+	case $("$bpftrace" --version) in
+	*v0.1* | *v0.2[0-2]*) is "$points" 8 "$kind: a clause for each" ;;
+	*) is "$((points < 8))" 1 "$kind: fewer attach points than functions" ;;
+	esac
+	exec 8>&-
+	wait_end "$live_pid"
+done
+
 echo "# one attach point from 0.23 on"
 for kind in uprobe uretprobe; do
 	live_start "$tmp/app"
