@@ -318,16 +318,23 @@ bool argloc_global(struct argloc *l, struct str *name, struct ctype **ret)
 {
 	Dwarf_Die unit = l->scope->unit;
 	struct dwwalk w = {0};
+	struct str wanted = *name;
+	*ret = NULL;
 	for (Dwarf_Die die = {0}; dwsrc_next_child(l->src, &w, &unit, &die);) {
 		struct str own = str_from(dwarf_diename(&die));
 		if (dwarf_tag(&die) != DW_TAG_variable ||
-		    (!str_eq(*name, own) && !str_eqz(*name, dwsrc_symbol(&die))))
+		    (!str_eq(wanted, own) && !str_eqz(wanted, dwsrc_symbol(&die))))
 			continue;
-		*ret = dwload_type_of(l->src, &die);
+		struct ctype *t = dwload_type_of(l->src, &die);
+		if (*ret && !argtype_is_same(l->src->arena, *ret, t))
+			return false;
+		*ret = t;
 		*name = own;
-		return *ret != NULL;
+		// gcc -flto has the statics of several source files in one unit.
+		if (!t || !dwarf_hasattr(&die, DW_AT_abstract_origin))
+			break;
 	}
-	return false;
+	return *ret != NULL;
 }
 
 /** Definitions in @parent and namespaces below it; a declaration only while there is nothing else. */

@@ -573,7 +573,18 @@ if echo '#include <sys/sdt.h>' | gcc -E - >/dev/null 2>&1; then
 		is "$("$btgen" expand --for 0.17 -x "$tmp/p" -e 'usdt:__EXE__:c1 { printf("%s", args.0); }
 usdt:__EXE__:c2 { printf("%s", args.0); }' | grep -oE '\[[0-9]+\] = "O[FN]+"' | tr '\n' ' ')" '[1] = "OFF" [2] = "ON" [3] = "OFF" [4] = "ON" ' "$how: a cast means the enum of its own source file"
 	done
+	# gcc -flto has the variables of all source files in one unit.
+	for members in 'long c1' 'short c2'; do
+		cat >"$tmp/${members#* }.c" <<-END
+			#include <sys/sdt.h>
+			static struct pair { ${members% *} a, b; } pair = { 1, 2 };
+			__attribute__((noinline)) void ${members#* }(int n) { pair.a += n; STAP_PROBE1(t, ${members#* }, &pair); if (pair.a > 77) pair.b = n; }
+		END
+	done
+	(cd "$tmp" && gcc -O2 -g -flto -o p c1.c c2.c main.c) || exit 1
+	is "$("$btgen" probes -x "$tmp/p")" 't:c1(uint64_t pair)
+t:c2(uint64_t pair)' "gcc -flto: the struct of a variable is not that of one with its name in another source file"
 else
-	skip "a cast" "no <sys/sdt.h> (systemtap-sdt-dev)"
+	skip "a cast, a variable" "no <sys/sdt.h> (systemtap-sdt-dev)"
 fi
 done_testing
