@@ -96,13 +96,15 @@ static bool check_sites(const struct bind *b, const struct named *u, const struc
 	diag_error(b->diag, tok_at(u->named->name),
 		   "the sites of %s disagree about the type of " STR_FMT, probe_name(b, m),
 		   STR_ARG(u->name));
+	struct str first = {0};
 	for (size_t i = 0, said = 0; i < pa->n_sites && said < 4; i++) {
 		const struct probesite *s = &pa->sites[i];
 		if (u->index >= s->n_args || !s->args[u->index].type)
 			continue;
-		said++;
-		diag_note(b->diag, NULL, STR_FMT ":%u has " STR_FMT, STR_ARG(s->file), s->line,
-			  STR_ARG(ctype_spell(b->arena, s->args[u->index].type)));
+		struct str type = ctype_spell(b->arena, s->args[u->index].type);
+		diag_note(b->diag, NULL, STR_FMT ":%u has %s" STR_FMT, STR_ARG(s->file), s->line,
+			  said++ && str_eq(type, first) ? "its own " : "", STR_ARG(type));
+		first = said == 1 ? type : first;
 	}
 	diag_note(b->diag, NULL, "arg%zu is the plain value", u->index);
 	return false;

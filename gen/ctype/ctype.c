@@ -159,6 +159,11 @@ static bool is_same(struct comparison *c, struct ctype *a, struct ctype *b)
 	return same;
 }
 
+static bool is_whole(const struct ctype *t)
+{
+	return ctype_is_aggregate(t) || t->kind == CTYPE_ENUM;
+}
+
 bool ctype_is_same_count(struct ctype *a, struct ctype *b, unsigned *n)
 {
 	struct comparison c = {0};
@@ -166,8 +171,10 @@ bool ctype_is_same_count(struct ctype *a, struct ctype *b, unsigned *n)
 	b = ctype_strip(b);
 	if (a == b || !a || !b)
 		return a == b;
-	bool same = ctype_is_aggregate(a) || a->kind == CTYPE_ENUM ? is_same(&c, a, b)
-								   : is_same_value(&c, a, b);
+	bool same = is_whole(a) ? is_same(&c, a, b) : is_same_value(&c, a, b);
+	struct ctype *to = ctype_pointee(a), *to2 = ctype_pointee(b);
+	if (same && to && to2 && is_whole(to))
+		same = is_same(&c, to, to2);
 	*n += c.n;
 	return same;
 }

@@ -108,8 +108,8 @@ bool ctype_is_aggregate(const struct ctype *t);
 
 /**
  * Equal as far as a reader of memory can tell: kind, size, sign, names and places of members and
- * what they hold by value, or the names and values of an enum. Pointers are followed no further
- * than the name of what they lead to.
+ * what they hold by value, or the names and values of an enum; of pointers, by what they lead to. Pointers
+ * in members are followed no further than the name of that.
  */
 bool ctype_is_same(struct ctype *a, struct ctype *b);
 /** The same; adds to *@n how many members were looked at. */

@@ -556,6 +556,23 @@ else
 	skip "BTF with two definitions of a name" "this gcc writes no BTF"
 fi
 
+# One probe with a site in each of two files.
+for members in 'long c1' 'short c2'; do
+	cat >"$tmp/${members#* }.c" <<-END
+		#include "usdt.h"
+		struct pair { ${members% *} a, b; } pair_${members#* };
+		void ${members#* }(int n) { pair_${members#* }.a = n; USDT_PROBE(t, both, &pair_${members#* }, USDT_ARG(&n, "n")); }
+	END
+done
+echo 'void c1(int n); void c2(int n); int main(int argc, char **argv) { (void)argv; c1(argc); c2(argc); }' >"$tmp/main.c"
+(cd "$tmp" && gcc -g -I "$top/include/btgen" -o p c1.c c2.c main.c) || exit 1
+is "$("$btgen" probes -x "$tmp/p")" 't:both(uint64_t pair_c1, int *n)  2 sites: elsewhere arg0 is pair_c2' "structs of one name that differ are no type of the probe's argument"
+is "$("$btgen" expand --for 0.27 -x "$tmp/p" -e 'usdt:__EXE__:both { print(args.pair_c1->a); }' 2>&1 | sed -n 's/.*error: //p; s/btgen: note: //p')" \
+	'the sites of t:both disagree about the type of pair_c1
+c1.c:3 has struct pair *
+c2.c:3 has its own struct pair *
+arg0 is the plain value' "... nor is one of them a site's"
+
 # A type in the text of a probe of <sys/sdt.h>, which has no types of its own.
 if echo '#include <sys/sdt.h>' | gcc -E - >/dev/null 2>&1; then
 	for values in '1 c1' '3 c2'; do
