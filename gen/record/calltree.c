@@ -516,13 +516,7 @@ void calltree_idle(struct calltree *t, int64_t before)
 
 bool calltree_holds(const struct calltree *t, int64_t ns)
 {
-	for (size_t i = 0; i < BUCKETS && t->n_hidden; i++)
-		for (struct thread *thread = t->threads[i]; thread; thread = thread->next) {
-			const struct call *last = thread->calls.v + thread->n - 1;
-			if (thread->n && !last->is_shown && last->ns <= ns)
-				return true;
-		}
-	return order_holds(t->order, ns);
+	return t->n_hidden || order_holds(t->order, ns);
 }
 
 void calltree_end(struct calltree *t)
