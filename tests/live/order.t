@@ -60,7 +60,7 @@ int main(void)
 }
 E2
 gcc -O2 -g -pthread -I"$top/include" -o "$tmp/pingpong" "$tmp/pingpong.c" || exit 1
-n=200000
+n=50000
 script='usdt:__EXE__:pingpong:hit { printf("hit %d\n", arg0); @hits = count(); }'
 live_start "$tmp/pingpong"
 
