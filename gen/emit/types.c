@@ -85,6 +85,15 @@ static bool use_type(struct emitter *e, const struct node *n, bool is_cast,
 	return true;
 }
 
+/** May the type at @n be one of the kernel's: in its clauses, and of what curtask leads to? */
+static bool may_be_kernel(const struct emitter *e, const struct node *n)
+{
+	for (const struct node *p = n->next; p; p = node_next(n->next, p))
+		if (node_is(p, NODE_NAME, "curtask"))
+			return true;
+	return targettype_is_kernel_clause(e->clause->clause);
+}
+
 /** No type of the target has this name: bpftrace knows it, or reports it. */
 static bool miss(struct emitter *e, const struct targettype_name *name, const struct node *n)
 {
@@ -92,7 +101,8 @@ static bool miss(struct emitter *e, const struct targettype_name *name, const st
 	if (!targettype_is_kernel(b, name->name)) {
 		lookup_report_unknown(bind_lookup(b), tok_at(name->last), "type", name->name,
 				      NAME_TYPES);
-		targettype_note_kernel(b);
+		if (may_be_kernel(e, n))
+			targettype_note_kernel(b);
 		return false;
 	}
 	bool of_kernel = n->next && node_is(n->next, NODE_NAME, "curtask"); // a cast of curtask

@@ -59,7 +59,7 @@ is "$(made includedir=/srv/i)" "/d/opt/x/sbin /d/srv/i/btgen/compat/sys" "... bu
 like "$(sed -n 's/^CFLAGS := //p' config.mak)" '-fsanitize=address,undefined' "--enable-asan compiles with sanitizers"
 set_to LDFLAGS "-fsanitize=address,undefined" "... and links with them"
 ./configure --disable-static >/dev/null 2>&1
-set_to LIBS "-lbpf" "--disable-static leaves all libraries shared"
+is "$(sed -n 's/^LIBS := //p' config.mak | sed 's/ -liberty$//')" "-lbpf" "--disable-static leaves all libraries shared (libiberty is none)"
 like "$(./configure --help)" '--with-bpftrace=PATH' "--help lists the options"
 
 mkdir "$tmp/a folder"
