@@ -227,6 +227,9 @@ const struct text *store_element(struct emitter *e, const struct node *tuple, si
 /** .. value @i of the key of @map, .. */
 const struct text *store_key(struct emitter *e, const struct node *map, size_t i,
 			     const struct node *n, const struct text *t);
+/** @t, a literal that something follows in a key, with zeros up to a place where any number can be, if the map has literals of several sizes. */
+const struct text *store_align(struct emitter *e, const struct node *map, size_t i,
+			       const struct node *n, const struct text *t);
 /** .. and an argument of @call, an aggregation. */
 const struct text *store_sample(struct emitter *e, const struct node *call, const struct node *n,
 				const struct text *t);

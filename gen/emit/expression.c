@@ -606,17 +606,6 @@ static const struct text *emit_cast(struct emitter *e, const struct node *n)
 	return t ? t : emit_with_children(e, n, children);
 }
 
-/** A literal that something follows in a key: with zeros up to a place where any number can be. */
-static const struct text *align_key(struct emitter *e, const struct node *n, const struct text *t)
-{
-	if (n->kind != NODE_STRING || !n->next || !dialect_misaligns_keys(e->b->given->version))
-		return t;
-	struct str text = node_text(n);
-	size_t size = lex_string_value(e->arena, n->first).n + 1;
-	return text_format(e, n, "%t%t\"", str_slice(text, 0, text.n - 1),
-			   str_slice(STR("\\0\\0\\0\\0\\0\\0\\0"), 0, 2 * (-size % 8)));
-}
-
 static const struct text *emit_map(struct emitter *e, const struct node *n)
 {
 	size_t i = 0;
@@ -633,7 +622,7 @@ static const struct text *emit_map(struct emitter *e, const struct node *n)
 		emit_warn_of_copy(e, c, IS_KEPT);
 		if (!children[i])
 			children[i] = store_key(e, n, i, c, emit(e, c, WANT_VALUE));
-		children[i] = align_key(e, c, copy_key(e, c, children[i]));
+		children[i] = store_align(e, n, i, c, copy_key(e, c, children[i]));
 	}
 	e->in_key = was;
 	unsigned strings = e->n_strings - before;

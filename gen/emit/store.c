@@ -199,12 +199,31 @@ const struct text *store_element(struct emitter *e, const struct node *tuple, si
 	    e, n, make_stored(e, store_type_of(e, is_known ? &s->columns[i] : NULL, false), n, t));
 }
 
-const struct text *store_key(struct emitter *e, const struct node *map, size_t i,
-			     const struct node *n, const struct text *t)
+/** What is stored as the @i-th key of @map; NULL: not known. */
+static const struct store *column_of(struct emitter *e, const struct node *map, size_t i)
 {
 	const struct name_stores *s = stores_of(e, map);
 	const struct store *key = s && s->map ? &s->map->key : NULL;
-	const struct store *c = key && i < key->n && !key->kinds ? &key->columns[i] : NULL;
+	return key && i < key->n && !key->kinds ? &key->columns[i] : NULL;
+}
+
+const struct text *store_align(struct emitter *e, const struct node *map, size_t i,
+			       const struct node *n, const struct text *t)
+{
+	const struct store *c = column_of(e, map, i);
+	if (n->kind != NODE_STRING || !n->next || (c && !c->has_sizes) ||
+	    !dialect_misaligns_keys(e->b->given->version))
+		return t;
+	struct str text = node_text(n);
+	size_t size = lex_string_value(e->arena, n->first).n + 1;
+	return text_format(e, n, "%t%t\"", str_slice(text, 0, text.n - 1),
+			   str_slice(STR("\\0\\0\\0\\0\\0\\0\\0"), 0, 2 * (-size % 8)));
+}
+
+const struct text *store_key(struct emitter *e, const struct node *map, size_t i,
+			     const struct node *n, const struct text *t)
+{
+	const struct store *c = column_of(e, map, i);
 	// 0.27 takes a literal above INT64_MAX and what is computed of unsigned numbers for an uint64, and an
 	// argument for an int64.
 	bool is_computed = c && c->has_signed && t->repr != REPR_SIGNED && t->repr != REPR_NARROW &&

@@ -1,6 +1,7 @@
 #include "sema/store.h"
 
 #include "sema/expr.h"
+#include "text/lex.h"
 
 struct ctype store_argument = {.kind = CTYPE_INT, .size = 8, .has_size = true};
 
@@ -57,6 +58,11 @@ static void add_to_store(struct arena *a, struct store *s, const struct node *n)
 	n = node_ungrouped(n);
 	const struct expr *x = n->expr;
 	s->n_values++;
+	if (n->kind == NODE_STRING) {
+		uint32_t was = s->text;
+		s->text = (uint32_t)lex_string_value(a, n->first).n + 1;
+		s->has_sizes |= was && was != s->text;
+	}
 	if (n->kind == NODE_TUPLE) {
 		add_columns(a, s, n->child, node_count(n));
 	} else if (!x || x->kind != EXPR_NUMBER || ctype_pointee(x->type)) {

@@ -30,6 +30,8 @@ struct store {
 	enum sign sign : 8; /**< UNSIGNED beside SIGNED is UNSIGNED, too */
 	unsigned kinds : 8; /**< STORE_* */
 	bool has_signed;    /**< some value may be negative */
+	bool has_sizes;	    /**< literals of several sizes */
+	uint32_t text;	    /**< bytes of the last literal with its NUL; 0: none */
 };
 
 /** The type of arguments of probes, whatever their type in the program. */
