@@ -13,7 +13,7 @@ const struct check_name check_names[] = {
     {"enum", "enumerator of a different enum"},
     {"floating-point", "floating-point number, which bpftrace does not support"},
     {"format", "conversion of printf() that does not fit its value"},
-    {"inlined", "inlined calls that a probe does not see"},
+    {"inlined", "inlined calls that a probe misses, folded ones it has extra"},
     {"kernel-type", "kernel struct in a clause of the program"},
     {"key", "map set under one key and read under another"},
     {"limit", "script that exceeds a limit of this bpftrace"},

@@ -15,7 +15,8 @@
 struct reach {
 	const struct bind *b;
 	struct map dead, raised, replaced; /**< paths of files */
-	struct map unraised;		   /**< probes */
+	struct map unraised, folded;	   /**< probes */
+	struct map places;		   /**< file -> its struct places */
 	bool good;
 };
 
@@ -118,6 +119,70 @@ static void check_unraised(struct reach *r, const struct attach_clause *c,
 	    DIALECT_ARG(b->given->version));
 }
 
+/** Of each address of a file that has sites: the probe of the first, and of one that is another's; NULL: none. */
+struct places {
+	struct map first, other;
+};
+
+static const struct places *places_of(struct reach *r, struct targetfile *tf)
+{
+	struct arena *a = r->b->arena;
+	struct places *ret = map_get_ptr(&r->places, tf);
+	const struct sdt_list *all = targetfile_probes(r->b->given->files, tf);
+	if (ret)
+		return ret;
+	ret = arena_new(a, struct places);
+	map_put_ptr(a, &r->places, tf, ret);
+	for (size_t i = 0; i < all->n_probes; i++) {
+		struct sdt_probe *p = &all->probes[i];
+		for (size_t k = 0; k < p->n_sites; k++) {
+			struct sdt_probe *first = map_get_u64(&ret->first, p->sites[k].pc);
+			if (first && first != p)
+				map_put_u64(a, &ret->other, p->sites[k].pc, p);
+			else
+				map_put_u64(a, &ret->first, p->sites[k].pc, p);
+		}
+	}
+	return ret;
+}
+
+/** A linker that folds functions which are alike (lld --icf) leaves the notes of all at one address. */
+static void check_folded(struct reach *r, const struct attach_clause *c,
+			 const struct attach_match *m)
+{
+	const struct bind *b = r->b;
+	const struct sdt_probe *p = m->probe, *other = NULL;
+	const struct places *places = places_of(r, m->file);
+	struct map seen = {0};
+	size_t n_others = 0, n_same = 0;
+	if (!map_add_ptr(b->arena, &r->folded, p))
+		return;
+	for (size_t i = 0; i < p->n_sites; i++) {
+		const struct sdt_site *s = &p->sites[i];
+		const struct sdt_probe *at = map_get_u64(&places->first, s->pc);
+		at = at == p ? map_get_u64(&places->other, s->pc) : at;
+		if (!s->off)
+			continue;
+		n_same += !map_add_u64(b->arena, &seen, s->pc);
+		n_others += at != NULL;
+		other = at ? at : other;
+	}
+	const struct diag_place *place = tok_at(c->clause->attach.v[0].node->first);
+	if (n_others)
+		r->good &= diag_finding(b->diag, "inlined", DIAG_WARNING, place,
+					"events of " STR_FMT ":" STR_FMT " are seen as " STR_FMT
+					":" STR_FMT ", too: the linker has folded the code of both",
+					STR_ARG(other->provider), STR_ARG(other->name),
+					STR_ARG(p->provider), STR_ARG(p->name));
+	else if (n_same && dialect_has_libbpf_usdt(b->given->version))
+		r->good &= diag_finding(
+		    b->diag, "inlined", DIAG_WARNING, place,
+		    "%zu of %zu sites of " STR_FMT ":" STR_FMT
+		    " lie at the address of another, where "
+		    "the linker has folded code: bpftrace counts an event there once for each",
+		    n_same, p->n_sites, STR_ARG(p->provider), STR_ARG(p->name));
+}
+
 /** If a program tests whether a probe is traced, a counter that stays 0 means that it is not. */
 static void check_semaphore(struct reach *r, const struct attach_clause *c,
 			    const struct attach_match *m)
@@ -196,6 +261,7 @@ static void check_clause(struct reach *r, const struct attach_clause *c)
 	for (size_t i = 0; i < c->probes.n; i++) {
 		check_semaphore(r, c, &c->probes.v[i]);
 		check_unraised(r, c, &c->probes.v[i]);
+		check_folded(r, c, &c->probes.v[i]);
 		if (b->given->proc)
 			check_replaced(r, c, c->probes.v[i].file);
 	}

@@ -1,7 +1,6 @@
 #include "sema/store.h"
 
 #include "sema/expr.h"
-#include "text/lex.h"
 
 struct ctype store_argument = {.kind = CTYPE_INT, .size = 8, .has_size = true};
 

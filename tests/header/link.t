@@ -95,4 +95,30 @@ EOF
 else
 	skip_tracing "a library has semaphores of its own"
 fi
+# Functions that are alike become one: the notes of both probes have its address.
+cat >"$tmp/fold.c" <<'EOF'
+#include <btgen/usdt.h>
+#define FUNCTION(name, probe, code) __attribute__((noinline)) void name(int n) { USDT_PROBE(p, probe, n); __asm__ volatile(code); }
+FUNCTION(a, one, "nop")
+FUNCTION(b, two, "nop")
+FUNCTION(c, twice, "nop\n nop")
+FUNCTION(d, twice, "nop\n nop")
+FUNCTION(e, alone, "nop\n nop\n nop")
+int main(int argc, char **argv) { (void)argv; a(argc), b(argc), c(argc), d(argc), e(argc); return 0; }
+EOF
+# folded VERSION PROBE: what btgen says of it
+folded() { "$btgen" check --for "$1" -x "$tmp/fold" -e "usdt:__EXE__:p:$2 { @ = count(); }" 2>&1 | sed -n 's/.*warning: \(.*\)  \[.*/\1/p'; }
+if command -v ld.lld >/dev/null; then
+	fold() { gcc -O2 -g -ffunction-sections -fuse-ld=lld -Wl,--icf="$1" "$include" -o "$tmp/fold" "$tmp/fold.c"; }
+	ok "a program links with folded code" fold all
+	is "$(folded 0.17 one)" "events of p:two are seen as p:one, too: the linker has folded the code of both" "a probe whose count has another's events"
+	is "$(folded 0.23 twice)" "" "sites at one address are one up to 0.23"
+	is "$(folded 0.27 twice)" "1 of 2 sites of p:twice lie at the address of another, where the linker has folded code: bpftrace counts an event there once for each" \
+		"... and several from 0.24 on"
+	is "$(folded 0.27 alone)" "" "nothing is said of a probe whose code is its own"
+	fold none
+	is "$(folded 0.17 one)$(folded 0.27 twice)" "" "... or where the linker folds nothing"
+else
+	skip "folded code" "no lld"
+fi
 done_testing
