@@ -3,30 +3,6 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 
-typedef char *demangler(const char *, char *, size_t *, int *);
-
-#ifdef IS_STATIC
-demangler __cxa_demangle; // libstdc++'s, a part of the program
-
-static demangler *find_demangler(void)
-{
-	return __cxa_demangle;
-}
-#else
-/** Of the library that every bpftrace needs; it stays loaded. */
-static demangler *find_demangler(void)
-{
-	static demangler *found;
-	static bool tried;
-	void *cxx = tried ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-	void *f = cxx ? dlsym(cxx, "__cxa_demangle") : NULL;
-	tried = true;
-	if (f)
-		memcpy(&found, &f, sizeof(f)); // ISO C has no cast for that
-	return found;
-}
-#endif
-
 /** acme::put::h0123456789abcdef: without the hash that distinguishes Rust's instances. */
 static struct str without_hash(struct str s)
 {
@@ -86,38 +62,86 @@ struct str demangle_shorten(struct arena *a, struct str name)
 }
 
 #ifdef HAS_LIBIBERTY
-int rust_demangle_callback(const char *, int, void (*)(const char *, size_t, void *), void *);
+typedef void take_piece(const char *, size_t, void *);
+int rust_demangle_callback(const char *, int, take_piece *, void *);
+int cplus_demangle_v3_callback(const char *, int, take_piece *, void *);
 
-/** A name, and what to do when it is longer than MOST: back references can double it with every few letters. */
-struct rust {
-	enum { MOST = 1 << 20 } most;
+/** A name, and what to do when it is longer than MOST: each few letters more can double it. */
+struct growing {
+	enum { MOST = 1 << 16 } most;
 	struct strbuf text;
 	jmp_buf too_long;
 };
 
-static void add_rust(const char *s, size_t n, void *ctx)
+static void add_piece(const char *s, size_t n, void *ctx)
 {
-	struct rust *r = ctx;
-	if (r->text.n + n > MOST)
-		longjmp(r->too_long, 1);
-	strbuf_add(&r->text, s, n);
+	struct growing *g = ctx;
+	if (g->text.n + n > MOST)
+		longjmp(g->too_long, 1);
+	strbuf_add(&g->text, s, n);
+}
+
+static struct str demangle_by(int f(const char *, int, take_piece *, void *), int options,
+			      struct arena *a, struct str symbol)
+{
+	struct growing *g = base_new(struct growing);
+	bool good = !setjmp(g->too_long) && f(str_dup(a, symbol), options, add_piece, g);
+	struct str ret = good ? str_copy(a, strbuf_str(&g->text)) : STR("");
+	strbuf_fini(&g->text);
+	free(g);
+	return ret;
 }
 
 /** As nm -C: by both manglings; empty for other languages. */
 static struct str demangle_rust(struct arena *a, struct str symbol)
 {
-	struct rust *r = arena_new(a, struct rust);
-	bool good = !setjmp(r->too_long) &&
-		    rust_demangle_callback(str_dup(a, symbol), 0, add_rust, r) && r->text.n;
-	struct str ret = good ? str_copy(a, strbuf_str(&r->text)) : STR("");
-	strbuf_fini(&r->text);
-	return ret;
+	return demangle_by(rust_demangle_callback, 0, a, symbol);
+}
+
+static struct str demangle_cxx(struct arena *a, struct str symbol)
+{
+	enum { PARAMETERS = 1, TYPES = 1 << 4 }; // as __cxa_demangle() has it
+	return demangle_by(cplus_demangle_v3_callback, PARAMETERS | TYPES, a, symbol);
 }
 #else
+typedef char *demangler(const char *, char *, size_t *, int *);
+
+#ifdef IS_STATIC
+demangler __cxa_demangle; // libstdc++'s, a part of the program
+
+static demangler *find_demangler(void)
+{
+	return __cxa_demangle;
+}
+#else
+/** Of the library that every bpftrace needs; it stays loaded. */
+static demangler *find_demangler(void)
+{
+	static demangler *found;
+	static bool tried;
+	void *cxx = tried ? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+	void *f = cxx ? dlsym(cxx, "__cxa_demangle") : NULL;
+	tried = true;
+	if (f)
+		memcpy(&found, &f, sizeof(f)); // ISO C has no cast for that
+	return found;
+}
+#endif
+
 static struct str demangle_rust(struct arena *a, struct str symbol)
 {
 	(void)a, (void)symbol;
 	return STR("");
+}
+
+static struct str demangle_cxx(struct arena *a, struct str symbol)
+{
+	int status = 0;
+	demangler *f = find_demangler();
+	char *text = f ? f(str_dup(a, symbol), NULL, NULL, &status) : NULL;
+	struct str ret = text && status == 0 ? str_copy(a, str_from(text)) : STR("");
+	free(text);
+	return ret;
 }
 #endif
 
@@ -130,12 +154,8 @@ bool demangle_is_rust(struct str symbol)
 struct str demangle_symbol(struct arena *a, struct str symbol)
 {
 	struct str rust = demangle_is_rust(symbol) ? demangle_rust(a, symbol) : STR("");
-	int status = 0;
-	demangler *f = !rust.n && str_has_prefix(symbol, STR("_Z")) ? find_demangler() : NULL;
-	char *text = f ? f(str_dup(a, symbol), NULL, NULL, &status) : NULL;
-	struct str ret = text && status == 0 ? str_copy(a, without_hash(str_from(text))) : rust;
-	free(text);
-	return ret;
+	bool is_cxx = !rust.n && str_has_prefix(symbol, STR("_Z"));
+	return is_cxx ? without_hash(demangle_cxx(a, symbol)) : rust;
 }
 
 struct str demangle_written(struct arena *a, struct str symbol)

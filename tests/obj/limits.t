@@ -155,6 +155,29 @@ else
 	done
 fi
 
+# Symbols of 200 letters whose back references make names of 10^10, and 2000 of names of 10^5.
+if ! grep -q -- -liberty "$top/config.mak"; then
+	skip "symbols with endless names" "built without libiberty"
+else
+	python3 - >"$tmp/names.s" <<'E2'
+digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+def back(to):  # of Rust, to a place in base 62
+    return "B" + (digits[(to - 1) // 62] if to > 62 else "") + digits[(to - 1) % 62] + "_"
+def symbols(name, levels):
+    rust, at = f"IC{len(name)}{name}", 0
+    for i in range(levels):
+        here, rust = len(rust), rust + (f"T{back(at) * 2}E" if i else "ThhE")
+        at = here
+    cxx = "".join(f"S_I{'S%s_' % digits[i].upper() * 2}E" for i in range(levels))
+    return [f"_R{rust}E", f"_Z{len(name)}{name}1aIiiE{cxx}"]
+for s in symbols("endless", 32) + [s for i in range(1000) for s in symbols("long%d" % i, 13)]:
+    print(f".type {s},@function\n{s}: nop\n.size {s},1")
+E2
+	gcc -no-pie -Wl,-z,noexecstack -o "$tmp/names" -x c "$tmp/p.c" -I"$top/include" -x assembler "$tmp/names.s"
+	cheap "symbols with endless names" expand -x "$tmp/names" -e 'uprobe:__EXE__:"f::g" { }'
+	cheap "... in a list" probes -x "$tmp/names" 'uprobe:*'
+fi
+
 is "$("$btgen" types --btf /dev/zero mood 2>&1)" "/dev/zero: error: not a BTF file" "--btf: zeros without end"
 truncate -s 10G "$tmp/btf"
 cheap "--btf: a hole of 10 GiB" types --btf "$tmp/btf" mood
