@@ -24,6 +24,7 @@ struct function {
 	struct str label;    // as people write it
 	bool by_address;     // no name means it alone
 	bool is_copy;	     // it is inlined
+	bool has_copies;     // which are found, too
 	struct dwasked asked;
 	unsigned n_same; // others of that name, which bpftrace does not find
 };
@@ -47,8 +48,9 @@ struct finder {
 	unsigned n_copies, n_bare;	 // inlined, which are probes; those without arguments
 	unsigned n_shadowed;		 // places that bpftrace takes for others
 	struct str shadowed;		 // the name of one
-	const struct dwinlined *inlined; // a function that has such copies
+	const struct dwinlined *inlined; // a function that has copies which are not traced
 	size_t n_inlined;		 // how many have
+	struct str thunk;		 // has copies of which nothing is known
 };
 
 // --- finding ---
@@ -132,6 +134,11 @@ static void drop_shadowed(struct finder *f, const struct codeplace *p, struct st
 	f->shadowed = shadow;
 }
 
+static bool traces_copies(const struct finder *f)
+{
+	return f->sk->copies == SKELETON_COPIES && !f->is_return;
+}
+
 /** What the name means in f->at, by codeplace.h. */
 static void add_places(struct finder *f, const struct codeplaces *places)
 {
@@ -146,6 +153,7 @@ static void add_places(struct finder *f, const struct codeplaces *places)
 	}
 	bool has_clone =
 	    vec_any(const struct codeplace, p, &places->list, p->how == CODEPLACE_CLONE);
+	f->thunk = places->thunk.n ? places->thunk : f->thunk;
 	vec_each(const struct codeplace, p, &places->list) {
 		struct function fn = {.file = f->at,
 				      .name = word_own("?"),
@@ -156,6 +164,7 @@ static void add_places(struct finder *f, const struct codeplaces *places)
 				has_clone || p->how != CODEPLACE_ENTRY ||
 				!is_writable(p->symbol, &fn.name) || str_has(p->symbol, "$");
 		fn.asked = p->asked;
+		fn.has_copies = places->n_inlined && traces_copies(f);
 		if (f->sk->is_list) // its symbol is shown, also of a clone
 			is_writable(p->symbol, &fn.name);
 		struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
@@ -172,7 +181,7 @@ static void add_places(struct finder *f, const struct codeplaces *places)
 			f->n_unsized++;
 		else if (why)
 			f->n_refused++;
-		else if (!fn.is_copy || (f->sk->copies == SKELETON_COPIES && !f->is_return))
+		else if (!fn.is_copy || traces_copies(f))
 			vec_push(a, &f->found, fn);
 	}
 }
@@ -230,6 +239,50 @@ static void drop_variants(struct finder *f, size_t from)
 	f->found.n = kept;
 }
 
+/** The inlined copies of a pattern's functions, from @from on, each once: several destructors have the same. */
+static void add_copies(struct finder *f, size_t from)
+{
+	struct arena *a = f->sk->arena;
+	size_t n = f->found.n;
+	struct codeplaces places;
+	if (!traces_copies(f) || f->sk->is_list || n > MAX_FUNCTIONS)
+		return;
+	for (size_t i = from; i < n; i++) {
+		struct function fn = f->found.v[i];
+		struct str name = demangle_symbol(a, fn.name.s);
+		const struct dwinlined *d = dwsite_inlined_at(f->at->bin.src, fn.addr);
+		if (!d || attachable_shadow(a, f->at->bin.img, fn.addr).n)
+			continue;
+		f->found.v[i].by_address = true; // its name means all copies again
+		if (!codeplace_function(a, &f->at->bin, name.n ? name : fn.name.s, &places))
+			continue;
+		f->thunk = places.thunk.n ? places.thunk : f->thunk;
+		if (f->sk->probes.n + f->found.n + places.n_inlined > MAX_FUNCTIONS)
+			continue;
+		f->found.v[i].has_copies = d->entries.n >= d->n;
+		fn = (struct function){.file = f->at,
+				       .name = word_own("?"),
+				       .label = fn.label,
+				       .by_address = true,
+				       .is_copy = true};
+		vec_each(const struct codeplace, p, &places.list) {
+			fn.addr = p->addr;
+			fn.asked = p->asked;
+			struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
+			const char *why = attachable_refusal(f->at->bin.img, p->addr);
+			if (p->how != CODEPLACE_COPY || !map_add_u64(a, &f->addrs, p->addr))
+				continue;
+			f->why = f->why ? f->why : why;
+			if (shadow.n)
+				drop_shadowed(f, p, shadow);
+			else if (why)
+				f->n_refused++;
+			else
+				vec_push(a, &f->found, fn);
+		}
+	}
+}
+
 /** False if no file has the name of the pattern. */
 static bool find_all(struct finder *f)
 {
@@ -248,6 +301,7 @@ static bool find_all(struct finder *f)
 			img_walk(img, IMG_FUNCTIONS, add_symbol, f);
 			part_clones(f);
 			drop_variants(f, from);
+			add_copies(f, from);
 		} else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
 			add_places(f, &places);
 	}
@@ -417,7 +471,7 @@ static void add_function(struct finder *f, const struct function *fn)
 		f->n_bare += p.n_fields == 0;
 	} else if (!funcargs_read(fn->file->bin.src, fn->addr, &args)) {
 		f->n_unknown++;
-		f->unknown = fn->label;
+		f->unknown = demangle_bare(sk->arena, fn->label);
 	} else {
 		p.declaration = funcargs_declaration(sk->arena, &args);
 		if (!f->is_return)
@@ -426,7 +480,7 @@ static void add_function(struct finder *f, const struct function *fn)
 			add_result(sk, &p, &args);
 	}
 	const struct dwinlined *inlined =
-	    fn->is_copy ? NULL : dwsite_inlined_at(fn->file->bin.src, fn->addr);
+	    fn->is_copy || fn->has_copies ? NULL : dwsite_inlined_at(fn->file->bin.src, fn->addr);
 	f->n_inlined += inlined != NULL;
 	f->inlined = inlined && !f->inlined ? inlined : f->inlined;
 	skeleton_add(sk, &p);
@@ -629,7 +683,12 @@ static void report_less(struct finder *f)
 			  f->n_bare == f->n_copies ? ", without arguments"
 			  : f->n_bare		   ? ", some without arguments"
 						   : "");
-	else if (f->n_inlined)
+	if (f->thunk.n && traces_copies(f))
+		diag_warning(f->sk->diag, NULL,
+			     "inlined copies of " STR_FMT "() in " STR_FMT
+			     " are not seen: it has no debug information",
+			     STR_ARG(f->name), STR_ARG(f->thunk));
+	if (f->n_inlined)
 		diag_warning(
 		    f->sk->diag, NULL, "%zu inlined cop%s of " STR_FMT "() %s not seen: in %s%s",
 		    f->inlined->n, f->inlined->n == 1 ? "y" : "ies", STR_ARG(f->inlined->name),
