@@ -207,6 +207,7 @@ static bool is_known(void *ctx, const struct dwhit *hit)
 	struct search *s = ctx, then = *s;
 	Dwarf_Die die = hit->die, owner = hit->owner;
 	if (mark_of(&die, &owner, false) != group_of(s, hit)->mark || !add_from_image(&then, hit) ||
+	    then.tags.first.type != s->tags.first.type ||
 	    then.tags.other.type != s->tags.other.type ||
 	    then.typedefs.first.type != s->typedefs.first.type ||
 	    then.typedefs.other.type != s->typedefs.other.type ||

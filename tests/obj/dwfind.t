@@ -239,6 +239,12 @@ gcc -o "$tmp/walked" "$tmp/walked.s" "$tmp/main.c"
 said=$("$btgen" types -x "$tmp/walked" sample1 sample2 sample3 sample4 'struct simple4' 2>&1)
 like "$said" 'did you mean "sample4"' "the nearest name is found after other names, too"
 
+# A struct without bytes and without a line, as one of Rust has none, is no other namespace's.
+for ns in one two; do printf 'namespace %s {\n#line 0\nstruct none { char %s[0]; };\n} static %s::none v;\n' $ns $ns $ns >"$tmp/$ns.cc"; done
+g++ -g -gno-column-info -o "$tmp/none" "$tmp/one.cc" "$tmp/two.cc" -x c "$tmp/main.c"
+like "$("$btgen" types -x "$tmp/none" two::none 2>&1)" 'char two\[0\];' "a struct without bytes: that of its namespace"
+like "$("$btgen" types -x "$tmp/none" three::none 2>&1)" 'no type "three::none"' "... and of no other"
+
 # What it does not handle it must refuse, not answer wrongly.
 for flags in "-g -fdebug-types-section" "-gdwarf-4 -fdebug-types-section" "-gdwarf-4 -gsplit-dwarf" "-g -gsplit-dwarf"; do
 	# shellcheck disable=SC2086
