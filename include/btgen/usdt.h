@@ -722,7 +722,8 @@ usdt_double_bits usdt_bits_takes_a_float_or_a_double(void); /* no such function:
 #if defined(__cplusplus) && !defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 /* In a template g++ forgets the name that __asm__ gives a variable. */
 #ifdef __x86_64__
-#define USDT__LOAD(counter) "movzwl\t" counter "(%%rip), %k0"
+#define USDT__LOAD(counter)                                                                        \
+	"{movzwl\t" counter "(%%rip), %k0|movzx\t%k0, WORD PTR " counter "[rip]}" /* or -masm=intel */
 #else
 #define USDT__LOAD(counter) "adrp\t%0, " counter "\n\tldrh\t%w0, [%0, :lo12:" counter "]"
 #endif

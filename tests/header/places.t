@@ -197,6 +197,10 @@ for how in "g++ -O0" "g++ -O2" "clang++ -O0" "clang++ -O2"; do
 p:step(int [i], const char * [name]) -" "... and has their types"
 done
 
+if [ "$(uname -m)" = x86_64 ] && command -v g++ >/dev/null; then
+	ok "g++ -masm=intel: a lazy probe" g++ -masm=intel -std=c++14 -O1 -w "$include" -o places places.cc
+fi
+
 # GNU extensions as arguments: in C++ neither may become an argument of a template.
 cat >extensions.cc <<'EOP'
 #include <btgen/usdt.h>
