@@ -33,6 +33,12 @@ like "$(cat "$tmp/err")" "^tools.sh: error: " "... then why there is no such mac
 like "$(cat "$tmp/err")" "^demo: there is no emulated machine here, see above$" "... and that there is none"
 like "$(cat "$tmp/out")" "$untraced" "... and the program for bpftrace"
 
+printf '#!/bin/sh\n' >"$tmp/bin/qemu-system-x86_64"
+chmod 755 "$tmp/bin/qemu-system-x86_64"
+demo
+like "$(cat "$tmp/err")" "^tools.sh: error: " "one of the programs that it takes is not all of them"
+rm "$tmp/bin/qemu-system-x86_64"
+
 demo DEMO=vm
 is $? 1 "DEMO=vm, and none to be had: status 1"
 is "$(sed -n '1p;$p' "$tmp/err")" "demo: in an emulated machine (DEMO=vm)

@@ -11,6 +11,8 @@
 #   die MESSAGE
 # shellcheck shell=bash disable=SC2034
 
+# Debian's users have none of mke2fs, debugfs and debootstrap in PATH.
+PATH=$PATH:/usr/sbin:/sbin
 readonly keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 cache=${BTGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/btgen}
 work=

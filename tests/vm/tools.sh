@@ -39,7 +39,7 @@ fetch() {
 main() {
 	local folder=$cache/vm/tools-$own_suite-$arch
 	[ "$arch" = amd64 ] || die "the emulated machine is an x86-64 one"
-	command -v "${programs[@]}" >/dev/null && exit
+	type "${programs[@]}" >/dev/null 2>&1 && exit # not command -v, which is content with one of them
 	lock_vm
 	[ -e "$folder" ] || fetch "$folder"
 	printf '%s\n' "$folder/programs"
