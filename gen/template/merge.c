@@ -23,6 +23,7 @@ struct merge {
 	const struct skeleton *sk;
 	struct map names, addrs; // of the probes -> the probe
 	struct map unsure;	 // probes whose name or place is another's, too
+	struct map labels;	 // of the probes
 	struct map own, seen;
 	struct str prefix; // of all names
 	VEC(struct symbol) symbols;
@@ -70,6 +71,9 @@ static bool take_probes(struct merge *m)
 			return false;
 		if (p->file != first->file || !is_simple(m, p))
 			continue;
+		if (!map_add(m->sk->arena, &m->labels,
+			     p->label)) // one number for both: its own clause
+			map_add_ptr(m->sk->arena, &m->unsure, p);
 		m->prefix = m->names.n ? str_slice(m->prefix, 0, count_common(m->prefix, p->what.s))
 				       : p->what.s;
 		map_put(m->sk->arena, &m->names, p->what.s, (void *)p);

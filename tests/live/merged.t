@@ -203,6 +203,9 @@ NOINLINE void two(const char *s) { sink += *s; }
 template <class T> NOINLINE T put(T t) { sink += 3; return t; }
 struct Box { NOINLINE virtual ~Box() { sink += 2; } NOINLINE long get() const { return sink; } };
 static NOINLINE void hidden(int n) { sink += n; }
+struct Root { long r = 1; };
+struct Mid : virtual Root { NOINLINE Mid() { sink += 4; } };
+struct Last : Mid { NOINLINE Last() { sink += 5; } };
 }
 int main(int, char **argv)
 {
@@ -211,6 +214,8 @@ int main(int, char **argv)
 	while (read(0, &c, 1) == 1) {
 		{
 			acme::Box b;
+			acme::Mid mid; // two functions of one name: whole, and in another class
+			acme::Last last;
 			acme::one(1); acme::two(2L); acme::two("x"); acme::two("y"); acme::hidden(c);
 			sink = acme::put(3) + (long)acme::put(2.5) + b.get();
 		}
@@ -226,17 +231,20 @@ for kind in uprobe uretprobe; do
 	again -t "$kind:acme::*" --count
 	is "$(counts $kind | awk -F': ' '{ n[$1] += $2 } END { for (k in n) print k, n[k] }' | LC_ALL=C sort)" "acme::Box::get 2
 acme::Box::~Box 2
+acme::Last::Last 2
+acme::Mid::Mid 4
 acme::hidden 2
 acme::one 2
 acme::put<double> 2
 acme::put<int> 2
 acme::two(char const*) 4
 acme::two(long) 2" "$kind: counts, also after exec()"
+	is "$(counts $kind | awk -F': ' '++n[$1] > 2')" "" "$kind: a name has one count before it and one after"
 	live_start "$tmp/again"
 	points=$("$live_sh" -T 0.1 --echo -t "$kind:acme::*" --count "$live_pid" 2>/dev/null | grep -c "^$kind:")
 	case $("$bpftrace" --version) in
-	*v0.1* | *v0.2[0-2]*) is "$points" 8 "$kind: a clause for each" ;;
-	*) is "$((points < 8))" 1 "$kind: fewer attach points than functions" ;;
+	*v0.1* | *v0.2[0-2]*) is "$points" 11 "$kind: a clause for each" ;;
+	*) is "$((points < 11))" 1 "$kind: fewer attach points than functions" ;;
 	esac
 	exec 8>&-
 	wait_end "$live_pid"
