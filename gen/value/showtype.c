@@ -208,11 +208,28 @@ static void make_names(struct arena *a, struct ctype *t, int64_t v, struct enumt
 	enumtab_from_type(a, t, ret);
 }
 
+/** The one function that exec() may have moved to @v, by whole pages; @v if there are several, or none. */
+static int64_t find_moved(const struct enumtab *functions, int64_t v)
+{
+	enum { PAGE = 4096 }; // smaller numbers are no addresses
+	int64_t found = 0;
+	for (size_t i = 0; i < functions->n_items && v >= PAGE; i++) {
+		int64_t one = functions->items[i].value;
+		if (one < PAGE || (one - v) % PAGE)
+			continue;
+		if (found)
+			return v;
+		found = one;
+	}
+	return found ? found : v;
+}
+
 /** An enumerator in a key is nothing but its name. */
 static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t v)
 {
 	struct strbuf text = {0}; // the name, of flags, or the number
-	struct codename *code = names->of_code.n && !enumtab_get(names, v) ? w->how->names : NULL;
+	bool is_unknown = names->of_code.n && !enumtab_get(names, v);
+	struct codename *code = is_unknown ? w->how->names : NULL;
 	struct str function = code ? codename_find(code, (uint64_t)v) : STR("");
 	if (function.n) { // the process has called exec() since the table was made
 		const struct enumtab_item *item = names->items, *end = item + names->n_items;
@@ -227,6 +244,8 @@ static void add_enumerator(struct walk *w, const struct enumtab *names, int64_t 
 		strbuf_fini(&text);
 		return;
 	}
+	if (is_unknown) // and has ended
+		v = find_moved(names, v);
 	if (!w->j) {
 		render_enum(names, v, w->out);
 		return;

@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 }
 END
 gcc -O1 -g -o "$tmp/again" "$tmp/again.c"
-again() { # ARG...: once before, and once after
+again() { # ARG...: once before, and once after; $ends: then the process ends first
 	live_start "$tmp/again"
 	ok "$*: it attaches" live_trace "$live_pid" "$@"
 	printf 'e' >&8
@@ -177,15 +177,19 @@ again() { # ARG...: once before, and once after
 	printf 'x' >&8
 	wait_for eval '[ "$(grep -c done "$tmp/answers")" = 2 ]'
 	live_settle
-	live_wait INT
+	[ -n "${ends-}" ] || live_wait INT
 	exec 8>&-
 	wait_end "$live_pid"
+	[ -z "${ends-}" ] || live_wait
 }
-for kind in uprobe uretprobe; do
-	again -t "$kind:app_*" --count
-	is "$(counts $kind | awk -F': ' '{ n[$1] += $2 } END { for (k in n) print k, n[k] }' | sort)" "app_a 2
-app_b 4" "counts have the names of functions"
+for ends in '' yes; do
+	for kind in uprobe uretprobe; do
+		again -t "$kind:app_*" --count
+		is "$(counts $kind | awk -F': ' '{ n[$1] += $2 } END { for (k in n) print k, n[k] }' | sort)" "app_a 2
+app_b 4" "counts have the names of functions${ends:+, also after the end}"
+	done
 done
+ends=''
 again --calls 'app_*'
 is "$(grep -o 'app_[ab]()' "$tmp/trace" | sort | uniq -c | awk '{ print $2, $1 }')" "app_a() 2
 app_b() 4" "and so have calls"
