@@ -301,7 +301,7 @@ fi
 cat >"$tmp/host.c" <<'END'
 #include <unistd.h>
 __attribute__((noinline)) int f(int *n) { usleep(100000); return *n; }
-int main(void) { for (int n = 13, i = 0; i < 100; i++) f(&n); return 0; }
+int main(void) { for (int n = 13;;) f(&n); }
 END
 gcc -O1 -g -o "$tmp/host" "$tmp/host.c" || exit 1
 if [[ $("$bpftrace" --version) == *v0.17.* ]]; then
