@@ -21,7 +21,7 @@ static const char *arg_cast(struct emitter *e, unsigned i, bool is_kept_unsigned
 	unsigned size;
 	enum sign sign = arg_fact_sign(b, e->clause, i, &size);
 	if (dialect_has_signed_args(b->given->version))
-		return is_kept_unsigned && sign == SIGN_UNSIGNED && size == 8 ? "(uint64)" : "";
+		return is_kept_unsigned && sign == SIGN_UNSIGNED ? "(uint64)" : "";
 	if (sign != SIGN_SIGNED)
 		return "";
 	if (!size || size == 8)

@@ -97,8 +97,11 @@ enum repr number_repr(struct emitter *e, const struct node *n, const struct text
 	case NODE_VARIABLE:
 	case NODE_MAP:
 		return store_repr(e, n);
-	default:
-		return repr_of_sign(x->sign);
+	default: // argN, too
+		return x->arg_of && x->sign == SIGN_UNSIGNED &&
+			       dialect_has_signed_args(e->b->given->version)
+			   ? REPR_SIGNED
+			   : repr_of_sign(x->sign);
 	}
 }
 

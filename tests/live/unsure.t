@@ -104,4 +104,33 @@ n=10000000000" "a long of one site is not the int of another"
 else
 	skip "a long and an int" "no <sys/sdt.h> (systemtap-sdt-dev)"
 fi
+
+cat >"$tmp/wide.c" <<'E2'
+#include <btgen/usdt.h>
+#include <stdio.h>
+volatile unsigned long wide = 18000000000000000000UL;
+volatile unsigned narrow = 7;
+int main(void)
+{
+	getchar();
+	unsigned long w = wide;
+	unsigned n = narrow;
+	USDT_PROBE(app, wide, w);
+	USDT_PROBE(app, both, w);
+	USDT_PROBE(app, both, n);
+	printf("both: %d %lu\nboth: %d %u\n", w > 200, w / 2, n > 200, n / 2);
+	printf("wide: %d %d\n@kept: %lu\n@largest: %lu\n@sum: %lu\n", w > 200, w > 200, w, w, w);
+	return 0;
+}
+E2
+gcc -O1 -g -I"$top/include" -o "$tmp/wide" "$tmp/wide.c" || exit 1
+live_start "$tmp/wide"
+ok "unsigned numbers of 64 bits by number" live_trace $live_pid -e '
+usdt:__EXE__:app:both { printf("both: %d %llu\n", arg0 > 200, arg0 / 2); }
+usdt:__EXE__:app:wide { $x = arg0; @kept = arg0; printf("wide: %d %d\n", $x > 200, @kept > 200); @sum = sum(arg0); @largest = max(arg0); }'
+printf x >&8
+exec 8>&-
+live_wait
+grep -q '^@largest: >= 4611686018427387903$' "$tmp/trace" && sed -i 's/^\(@largest\): .*/\1: >= 4611686018427387903/' "$tmp/answers" # 0.17
+is "$(grep : "$tmp/trace" | LC_ALL=C sort)" "$(LC_ALL=C sort "$tmp/answers")" "... are those of the program, alone or beside narrower ones"
 done_testing
