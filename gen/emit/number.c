@@ -99,6 +99,7 @@ enum repr number_repr(struct emitter *e, const struct node *n, const struct text
 		return store_repr(e, n);
 	default: // argN, too
 		return x->arg_of && x->sign == SIGN_UNSIGNED &&
+			       !(e->clause && e->clause->by_address.n) &&
 			       dialect_has_signed_args(e->b->given->version)
 			   ? REPR_SIGNED
 			   : repr_of_sign(x->sign);

@@ -104,6 +104,13 @@ static bool is_constant(const struct node *index, uint64_t *value)
 	return index->kind == NODE_NUMBER && str_to_u64(node_text(index), value);
 }
 
+/** Does bpftrace take the pointer to a struct at @of, an argument or variable, for a number? A member of a struct has its type. */
+static bool is_number_there(const struct expr *of, struct ctype *to)
+{
+	struct ctype *of_pointer = ctype_pointee(to);
+	return of_pointer && ctype_is_aggregate(of_pointer) && !of->is_place;
+}
+
 /**
  * `[index]` of a pointer. bpftrace itself accepts constants only, and then knows a number's sign, but not
  * the sign of a member of the element.
@@ -120,7 +127,7 @@ static void find_pointed(const struct node *index, const struct expr *of, struct
 	e->is_mixed = of->is_mixed;
 	e->sign = sign_of_type(to, 0);
 	e->is_place = e->via_pointer = true;
-	e->by_address = of->by_address || !constant ||
+	e->by_address = of->by_address || !constant || is_number_there(of, to) ||
 			(ctype_is_aggregate(ctype_strip(to)) && is_beyond_casts(of));
 }
 
@@ -168,7 +175,7 @@ bool exprplace_pointee(const struct bind *b, const struct node *n, const struct 
 	    (ctype_is_aggregate(to) || to->kind == CTYPE_POINTER || is_number || of->by_address)) {
 		struct str unused;
 		e->is_place = e->via_pointer = true;
-		e->by_address = of->by_address ||
+		e->by_address = of->by_address || is_number_there(of, to) ||
 				(ctype_is_aggregate(to) && !targettype_pointee(of->type, &unused));
 	}
 	return !say || check_declared(b, of, n->name);

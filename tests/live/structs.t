@@ -233,4 +233,23 @@ gcc -g -O1 -dA -I"$top/include" -S -o "$tmp/own.s" "$tmp/own.c" &&
 	gcc -o "$tmp/self" "$tmp/self.s" || exit 1
 timeout -s KILL 30 "$live_sh" --bpftrace "$bpftrace" -q -c "$tmp/self" --deep 1 -t app:own >"$tmp/trace" 2>"$tmp/messages"
 like "$?$(cat "$tmp/trace")" '^0.*app:own u=\{i = \{i = \{.*\.\.\.' "a UUID in itself is cut"
+# Pointers to pointers, which are numbers to bpftrace, lead to structs as in C.
+cat >"$tmp/twice.c" <<'END'
+#include <btgen/usdt.h>
+struct item { int id; const char *name; };
+struct list { struct item **all; };
+int main(void)
+{
+	struct item items[] = {{7, "seven"}, {-8, "eight"}}, *all[] = {&items[0], &items[1]};
+	struct list list = {all};
+	struct list *l = &list;
+	USDT_PROBE(app, twice, (struct item **)all, l);
+	return 0;
+}
+END
+gcc -g -O1 -I"$top/include" -o "$tmp/twice" "$tmp/twice.c" || exit 1
+is "$(timeout -s KILL 60 "$live_sh" --bpftrace "$bpftrace" -q -c "$tmp/twice" -e 'usdt:__EXE__:app:twice {
+	$n = args.l->all != 0; $x = args.all; $y = *$x; $z = args.l->all[1]; $z = args.all[$n];
+	printf("%d %s %d %d %s %d %d\n", (*args.all)->id, str(args.all[1]->name), args.all[$n]->id, (**args.all).id, str($y->name), $z->id, *args.all == args.l->all[0]);
+}' 2>&1)" "7 eight -8 7 seven -8 1" "a pointer to pointers to structs"
 done_testing

@@ -57,9 +57,9 @@ is "$(expand 0.27)" "$(cat <<'END'
 (uint64)*(uint64 *)((reg("r11") + (reg("r13") * 8))) | (int64)(int16)reg("r3")
 (uint64)*(uint64 *)((reg("r29") + ((int64)(int32)reg("r14")))) | (int64)(int16)reg("r3")
 (uint64)(uint8)*(uint8 *)((reg("r11") + (((uint64)(uint32)reg("r13")) * 8))) | (int64)(int16)reg("r3")
+(uint64)arg0 | arg1
 arg0 | arg1
-arg0 | arg1
-arg0 | arg1
+(uint64)arg0 | arg1
 arg0 of ops:p12 is a floating-point number, which bpftrace cannot read
 bpftrace 0.27 cannot read arg0 of ops:p13: it is at [x15, #:lo12:.LANCHOR0]
 END
