@@ -13,8 +13,6 @@
 #include "setup/literals.h"
 #include "setup/semaphores.h"
 
-#define SORTED_MS 300 // with -s, lines of one moment come out of the sorting as far apart
-
 #define COST_OF_EVENTS                                                                             \
 	0.25 // of a processor: 30,000 events a second that 0.17 prints, 250,000 of 0.27
 
@@ -351,8 +349,6 @@ int run_once(struct arena *a, struct diag *d, struct run_options *o, const struc
 	     struct series *series)
 {
 	struct run_config cfg = config_of(a, o, bt, x, child, series);
-	if (cfg.keep_ms && o->output.sorts)
-		cfg.keep_ms += SORTED_MS;
 	cfg.child = child->target ? child : NULL;
 	cfg.share = share;
 	if (!allowed_to_attach(d, &o->may, &x->bind, cfg.pass_pid) || !check_trigger(d, o, x) ||

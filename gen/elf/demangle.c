@@ -66,9 +66,9 @@ typedef void take_piece(const char *, size_t, void *);
 int rust_demangle_callback(const char *, int, take_piece *, void *);
 int cplus_demangle_v3_callback(const char *, int, take_piece *, void *);
 
-/** A name, and what to do when it is longer than MOST: each few letters more can double it. */
+enum { MAX_NAME = 1 << 16 }; // each few letters of a symbol can double its name
+
 struct growing {
-	enum { MOST = 1 << 16 } most;
 	struct strbuf text;
 	jmp_buf too_long;
 };
@@ -76,7 +76,7 @@ struct growing {
 static void add_piece(const char *s, size_t n, void *ctx)
 {
 	struct growing *g = ctx;
-	if (g->text.n + n > MOST)
+	if (g->text.n + n > MAX_NAME)
 		longjmp(g->too_long, 1);
 	strbuf_add(&g->text, s, n);
 }
@@ -85,8 +85,14 @@ static struct str demangle_by(int f(const char *, int, take_piece *, void *), in
 			      struct arena *a, struct str symbol)
 {
 	struct growing *g = base_new(struct growing);
-	bool good = !setjmp(g->too_long) && f(str_dup(a, symbol), options, add_piece, g);
-	struct str ret = good ? str_copy(a, strbuf_str(&g->text)) : STR("");
+	struct str ret = STR("");
+	const char *text = str_dup(a, symbol);
+	if (setjmp(g->too_long) == 0) {
+		if (f(text, options, add_piece, g))
+			ret = str_copy(a, strbuf_str(&g->text));
+	} else {
+		ret = STR("");
+	}
 	strbuf_fini(&g->text);
 	free(g);
 	return ret;

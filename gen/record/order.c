@@ -220,6 +220,11 @@ int64_t order_newest(const struct order *o)
 	return o->newest;
 }
 
+int64_t order_gone(const struct order *o)
+{
+	return o->gone;
+}
+
 void order_flush(struct order *o, int64_t before, struct strbuf *out)
 {
 	while (order_holds(o, before))

@@ -54,6 +54,8 @@ bool order_is_late(const struct order *o, int64_t ns);
  * that came before. 0: none has come.
  */
 int64_t order_newest(const struct order *o);
+/** The time of the last line that has gone out; 0: none has. */
+int64_t order_gone(const struct order *o);
 /** No line of the time @before or earlier can come any more: such lines go out. */
 void order_flush(struct order *o, int64_t before, struct strbuf *out);
 /** Is a line of the time @ns, or an earlier one, held? */

@@ -30,7 +30,7 @@ struct writer {
 	struct calltree *calls; // or NULL
 	struct mapline *mapline;
 	struct stamp stamp;
-	int64_t first; // time of the first record; 0: none has come
+	int64_t first, newest; // times of the first record and the last one; 0: none has come
 	struct strbuf *out;
 	struct strbuf text, head, piece, printable; // of what is being written
 	struct joined joined;
@@ -50,7 +50,7 @@ struct writer {
 	struct str account; // of writer_set_account()
 	struct {
 		struct strbuf probe;
-		int64_t ns;
+		int64_t since, ns; // the first of several, or somewhat earlier, and the last
 	} trigger,
 	    last_trigger; // that have come: the first, and the last whose line is not out with its
 	unsigned n_blank; // empty lines that have come and may be bpftrace's
@@ -455,14 +455,16 @@ bool writer_is_trigger(const char *pattern, struct str label)
 	return str_glob(str_from(pattern), label) || str_glob(str_from(pattern), name);
 }
 
-struct str writer_next_trigger(struct writer *w, struct arena *a)
+struct str writer_next_trigger(struct writer *w, struct arena *a, int64_t *ns)
 {
 	if (!w->trigger.probe.n || writer_holds(w, w->trigger.ns)) // mostly
 		return STR("");
 	struct str probe = str_copy(a, strbuf_str(&w->trigger.probe));
+	*ns = w->trigger.since;
 	strbuf_clear(&w->trigger.probe);
 	if (writer_holds(w, w->last_trigger.ns)) {
 		strbuf_adds(&w->trigger.probe, strbuf_str(&w->last_trigger.probe));
+		w->trigger.since = writer_newest(w);
 		w->trigger.ns = w->last_trigger.ns;
 	}
 	return probe;
@@ -472,7 +474,7 @@ static void note_trigger(struct writer *w, const struct record *r)
 {
 	if (!w->trigger.probe.n) {
 		strbuf_adds(&w->trigger.probe, r->probe);
-		w->trigger.ns = r->head.ns;
+		w->trigger.since = w->trigger.ns = r->head.ns;
 	}
 	strbuf_clear(&w->last_trigger.probe);
 	strbuf_adds(&w->last_trigger.probe, r->probe);
@@ -485,6 +487,7 @@ static void on_record(void *ctx, const struct record *r)
 	if (w->config.trigger && writer_is_trigger(w->config.trigger, r->probe))
 		note_trigger(w, r);
 	w->first = w->first ? w->first : r->head.ns;
+	w->newest = r->head.ns > w->newest ? r->head.ns : w->newest;
 	if (w->config.on_process && r->head.pid > 0 && r->head.pid <= INT32_MAX)
 		w->config.on_process(w->config.process_ctx, (int)r->head.pid);
 	end_buckets(w, true);
@@ -765,6 +768,11 @@ void writer_idle(struct writer *w, struct strbuf *out)
 		order_flush(w->order, settled, out);
 	if (w->calls)
 		calltree_idle(w->calls, settled);
+}
+
+int64_t writer_newest(const struct writer *w)
+{
+	return w->order ? order_gone(w->order) : w->newest;
 }
 
 bool writer_holds(const struct writer *w, int64_t ns)

@@ -83,8 +83,10 @@ bool writer_holds(const struct writer *w, int64_t ns);
 bool writer_is_holding(const struct writer *w);
 /** bpftrace was killed: lines that are not whole are dropped. writer_end() must follow. */
 void writer_drop(struct writer *w);
-/** The probe of `trigger` whose line has gone out since this was asked before, in @a; or empty. */
-struct str writer_next_trigger(struct writer *w, struct arena *a);
+/** The probe of `trigger` whose line has gone out since this was asked before, in @a, and in @ns the time of the first event that it is for; or empty. */
+struct str writer_next_trigger(struct writer *w, struct arena *a, int64_t *ns);
+/** The time of the newest event whose line has gone out; 0: none that has one. */
+int64_t writer_newest(const struct writer *w);
 /** What the trace has cost, as an object of JSON, for the end; without JSON it is not printed. */
 void writer_set_account(struct writer *w, struct str line);
 /** Nothing more comes: the rest, and in JSON what was lost. */

@@ -7,7 +7,7 @@
 
 struct block {
 	struct block *next;
-	unsigned long last; // when its last lines came
+	unsigned long last; // of its newest line
 	size_t n, n_lines;
 	char bytes[];
 };
@@ -18,7 +18,7 @@ struct keep {
 	struct block *oldest, *newest, *taken;
 	struct strbuf open;	   // lines of the next block
 	size_t n_lines;		   // of these
-	unsigned long first, last; // when these came
+	unsigned long first, last; // of these
 	uint64_t n_dropped;
 };
 

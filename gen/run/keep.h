@@ -7,10 +7,10 @@
  * unless memory runs out first.
  *
  *	struct keep *k = keep_new(60000, 64 << 20);
- *	keep_add(k, clock_ms(), lines);
+ *	keep_add(k, now_ms, lines);
  *	struct str piece;
  *	uint64_t n = 0;
- *	while (keep_next(k, clock_ms(), &piece, &n))	// valid until the next call
+ *	while (keep_next(k, now_ms, &piece, &n))	// valid until the next call
  *		write(piece);
  *	keep_free(k);
  */
@@ -25,7 +25,7 @@ void keep_report_missing(void);
 /** Keeps the lines of the last @ms in at most @size bytes; a single longer line is kept, too. */
 struct keep *keep_new(unsigned long ms, size_t size);
 void keep_free(struct keep *k);
-/** Adds @lines, whole ones, which come at @now, in ms. */
+/** Adds @lines, whole ones, of which the newest is of @now, in ms. */
 void keep_add(struct keep *k, unsigned long now, struct str lines);
 /** Takes the oldest piece out, as of @now, and adds to *@n_lines. False: nothing is left. */
 bool keep_next(struct keep *k, unsigned long now, struct str *piece, uint64_t *n_lines);

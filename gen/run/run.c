@@ -51,11 +51,12 @@ static void interrupt(struct runner *r)
 	stop_interrupt(&r->stop, r->ready);
 }
 
-void run_want_kept(struct runner *r, struct str why, int64_t until)
+void run_want_kept(struct runner *r, struct str why, int64_t ns)
 {
-	if (until)
-		r->wanted_ns = until;
-	if (!r->wanted_at) {
+	bool is_first = !r->wanted_at;
+	r->wanted_since = is_first || ns < r->wanted_since ? ns : r->wanted_since;
+	r->wanted_ns = is_first || ns > r->wanted_ns ? ns : r->wanted_ns;
+	if (is_first) {
 		r->wanted_at = clock_ms();
 		r->wanted_by = str_dup(r->arena, why);
 	}

@@ -128,9 +128,18 @@ static int64_t worked_ns(pid_t bpftrace)
 	return own + clock_ns(CLOCK_MONOTONIC) / 10;
 }
 
-/** What was kept until @at, in ms, goes out. */
-static void write_kept(struct runner *r, const char *why, unsigned long at)
+/** When the newest of what has just come out has happened, by the clock of probes: with -s it has waited. Of text without a time, now. */
+static int64_t time_of_output(struct runner *r)
 {
+	int64_t before = r->newest;
+	r->newest = writer_newest(r->cfg->writer);
+	return r->newest > before ? r->newest : clock_of_probes();
+}
+
+/** What was kept at @ns, by the clock of probes, goes out. */
+static void write_kept(struct runner *r, const char *why, int64_t ns)
+{
+	unsigned long at = (unsigned long)(ns / 1000000);
 	struct str shown = str_printable(r->arena, str_from(why));
 	bool is_begun = false;
 	uint64_t n = 0;
@@ -154,17 +163,20 @@ static void write_data(struct runner *r, struct str lines, bool end)
 		write_output(r, lines);
 		return;
 	}
-	keep_add(r->keep, clock_ms(), lines);
-	struct str trigger = writer_next_trigger(r->cfg->writer, r->arena);
+	int64_t ns;
+	keep_add(r->keep, (unsigned long)(time_of_output(r) / 1000000), lines);
+	struct str trigger = writer_next_trigger(r->cfg->writer, r->arena, &ns);
 	if (trigger.n)
-		run_want_kept(r, trigger, 0);
+		run_want_kept(r, trigger, ns);
 	// What has happened until then is read first, and sorted.
 	bool is_wanted = r->wanted_at && !writer_holds(r->cfg->writer, r->wanted_ns) &&
 			 (run_is_idle(r) || clock_ms() - r->wanted_at > KEPT_MS);
 	if (end)
-		write_kept(r, "end of the trace", r->over_at ? r->over_at : clock_ms());
+		write_kept(r, "end of the trace",
+			   clock_of_probes() -
+			       (r->over_at ? (int64_t)(clock_ms() - r->over_at) * 1000000 : 0));
 	else if (is_wanted && r->ready)
-		write_kept(r, r->wanted_by, r->wanted_at);
+		write_kept(r, r->wanted_by, r->wanted_since);
 }
 
 /** Writes what has come, records decoded and functions named; @end: nothing more will come. */

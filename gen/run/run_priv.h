@@ -51,8 +51,10 @@ struct runner {
 	struct keep *keep;	  // of --keep, or NULL
 	struct str heading;	  // what goes before what was kept
 	unsigned long wanted_at;  // ms: what was kept is; 0: not now
-	int64_t wanted_ns;	  // and until then by the clock of probes
-	const char *wanted_by;	  // for that reason
+	int64_t wanted_since,
+	    wanted_ns;	       // by the clock of probes: the earliest reason, and the latest one
+	int64_t newest;	       // event of what is kept, by that clock
+	const char *wanted_by; // for that reason
 	struct cost cost;
 	bool counts_cost, has_cost; // the kernel does; it is being looked at
 	unsigned long cost_at;	    // ms: the last look
@@ -67,8 +69,8 @@ struct runner {
 
 /** Nothing counts from here on. */
 void run_end_events(struct runner *r);
-/** What was kept goes out: all up to @until, by the clock of probes; 0: all whose line has come. */
-void run_want_kept(struct runner *r, struct str why, int64_t until);
+/** What was kept goes out, for something that has happened at @ns by the clock of probes. */
+void run_want_kept(struct runner *r, struct str why, int64_t ns);
 void run_handle_signal(struct runner *r);
 void run_give_up(struct runner *r);
 /** Each second: a trace that was above its ceiling all the time is ended. */

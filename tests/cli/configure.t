@@ -124,7 +124,7 @@ END
 chmod +x "$tmp/slow"
 ./configure >/dev/null 2>&1
 make CC="$tmp/slow" build/gen/base/str.o >"$tmp/out" 2>&1
-again() { make --no-print-directory build/gen/base/str.o 2>&1 | sed 's/^make\[[0-9]*\]/make/'; }
+again() { make --no-print-directory V= build/gen/base/str.o 2>&1 | sed 's/^make\[[0-9]*\]/make/'; }
 is "$(again; again)" "  CC      gen/base/str.c
 make: 'build/gen/base/str.o' is up to date." "what changes while it is compiled is compiled again"
 done_testing

@@ -472,6 +472,36 @@ static void check_sorting(void)
 	midnight = was;
 }
 
+/** What is kept reaches back from the first event that it is for, also while others wait to be sorted. */
+static void check_triggers(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	int64_t was = midnight, ns = 0;
+	midnight = now.tv_sec * INT64_C(1000000000) + now.tv_nsec - 500000000;
+	begin(sorted);
+	run.config.trigger = "a:b";
+	record_at(1000, 0, 8, TIMER, "x");
+	record_at(2000, 0, 8, NUMBER, "1");
+	record_at(500000000000, 0, 8, NUMBER, "2");
+	record_at(600000000000, 0, 8, NUMBER, "3");
+	struct writer *w = writer_new(&run.config, &run.shapes);
+	strbuf_clear(&run.out);
+	writer_add(w, strbuf_str(&run.in), &run.out);
+	ok(!writer_next_trigger(w, &run.arena, &ns).n, "no trigger whose line is held");
+	writer_idle(w, &run.out);
+	is_str(writer_next_trigger(w, &run.arena, &ns), STR("a:b"), "one whose line is out");
+	is_num((long long)(ns - midnight), 2000, "with its time");
+	is_num((long long)(writer_newest(w) - midnight), 2000, "which is that of the newest line");
+	ok(!writer_next_trigger(w, &run.arena, &ns).n, "others wait for their lines");
+	writer_end(w, &run.out);
+	is_str(writer_next_trigger(w, &run.arena, &ns), STR("a:b"), "... and are one");
+	ok(ns - midnight >= 2000 && ns - midnight <= 500000000000,
+	   "... that reaches back before the first of them");
+	writer_free(w);
+	midnight = was;
+}
+
 static void check_lost_lines(void)
 {
 	begin(bare);
@@ -567,6 +597,7 @@ int main(void)
 	check_hostile_probe();
 	check_marks();
 	check_sorting();
+	check_triggers();
 	check_lost_lines();
 	strbuf_fini(&run.in);
 	strbuf_fini(&run.out);
