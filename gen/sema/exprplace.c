@@ -104,11 +104,10 @@ static bool is_constant(const struct node *index, uint64_t *value)
 	return index->kind == NODE_NUMBER && str_to_u64(node_text(index), value);
 }
 
-/** Does bpftrace take the pointer to a struct at @of, an argument or variable, for a number? A member of a struct has its type. */
+/** Does bpftrace take @to, a pointer to which @of, an argument or variable, leads, for a number? A member of a struct has its type. */
 static bool is_number_there(const struct expr *of, struct ctype *to)
 {
-	struct ctype *of_pointer = ctype_pointee(to);
-	return of_pointer && ctype_is_aggregate(of_pointer) && !of->is_place;
+	return ctype_pointee(to) && !of->is_place;
 }
 
 /**

@@ -243,7 +243,9 @@ int main(void)
 	struct item items[] = {{7, "seven"}, {-8, "eight"}}, *all[] = {&items[0], &items[1]};
 	struct list list = {all};
 	struct list *l = &list;
-	USDT_PROBE(app, twice, (struct item **)all, l);
+	struct item ***deep = &list.all;
+	int number = -5, *n = &number, **numbers = &n;
+	USDT_PROBE(app, twice, (struct item **)all, l, deep, numbers);
 	return 0;
 }
 END
@@ -251,5 +253,7 @@ gcc -g -O1 -I"$top/include" -o "$tmp/twice" "$tmp/twice.c" || exit 1
 is "$(timeout -s KILL 60 "$live_sh" --bpftrace "$bpftrace" -q -c "$tmp/twice" -e 'usdt:__EXE__:app:twice {
 	$n = args.l->all != 0; $x = args.all; $y = *$x; $z = args.l->all[1]; $z = args.all[$n];
 	printf("%d %s %d %d %s %d %d\n", (*args.all)->id, str(args.all[1]->name), args.all[$n]->id, (**args.all).id, str($y->name), $z->id, *args.all == args.l->all[0]);
-}' 2>&1)" "7 eight -8 7 seven -8 1" "a pointer to pointers to structs"
+	printf("%d %d %d %d\n", (**args.deep)->id, args.deep[0][1]->id, **args.numbers, args.numbers[0][0]);
+}' 2>&1)" "7 eight -8 7 seven -8 1
+7 -8 -5 -5" "a pointer to pointers to structs"
 done_testing
