@@ -33,6 +33,8 @@ held '$t = ($p->u64, 1); $u = ($p->u64, 1); $t = ($u.1, args.i16); @v = ($t.0, $
 	"a literal in a tuple is as unsigned as the element that it is assigned to"
 held '@k[2, 2] = 1; @k[2, $p->u32 & 7] = 2; @k[2, -1] = 3;' "@k[2, -1]: 3 @k[2, 0]: 2 @k[2, 2]: 1" \
 	"a key may be a negative literal in one place and computed of an unsigned number in another"
+held '@k[0, $p->i8] = 1; @k[$p->u8, 1] = 2; @k[-2, 2] = 3; @k[3 + ($p->u8 & 1), -2] = 4;' "@k[-2, 2]: 3 @k[0, -9]: 1 @k[200, 1]: 2 @k[3, -2]: 4" \
+	"a column of a literal, an unsigned member and a negative literal keeps each"
 held '@k[1] = $p->u8 > 3; @m[1] = $p->u32 ? ($p->i8 > 3) : @k[1]; @m[2] = $p->i8 > 3 ? ($p->u8 > 3) : @k[1]; $x = @k[1]; @m[3] = $x; $x = $p->i8 > 3; @m[4] = $x; @m[5] = $p->i8 > 3 ? $x : !$x;' \
 	"@k[1]: 1 @m[1]: 0 @m[2]: 1 @m[3]: 1 @m[4]: 0 @m[5]: 1" "a condition beside what a map or a variable keeps of one"
 held '$t = ($p->u8 > 3, 2); $x = $t.0; @m[1] = $p->i8 > 3 ? ($p->u8 > 3) : $t.0; @m[2] = $p->u8 > 3 ? $x : !$x; if ($p->u8 ? ($p->i8 > 3) : $t.0) { @m[3] = 1; }' \
