@@ -113,7 +113,7 @@ enum repr store_repr(struct emitter *e, const struct node *n)
 		return dialect_has_signed_args(e->b->given->version) ? REPR_SIGNED : REPR_UNSIGNED;
 	if (t && s->value.kinds == STORE_NUMBER && (!mixes || n->kind == NODE_VARIABLE))
 		return t->is_signed ? REPR_SIGNED : t->size < 8 ? REPR_NARROW : REPR_UNSIGNED;
-	if (s && s->value.kinds == STORE_LITERAL)
+	if (s && (s->value.kinds & ~STORE_STEP) == STORE_LITERAL)
 		return REPR_SIGNED;
 	bool is_signed = x->sign == SIGN_SIGNED || x->sign == SIGN_MIXED;
 	return is_signed ? REPR_SIGNED : mixes ? REPR_UNSIGNED : REPR_UNKNOWN;
@@ -226,8 +226,7 @@ const struct text *store_key(struct emitter *e, const struct node *map, size_t i
 	const struct store *c = column_of(e, map, i);
 	// 0.27 takes a literal above INT64_MAX and what is computed of unsigned numbers for an uint64, and an
 	// argument for an int64; of `@a[0, x]`, `@a[p->u8, 1]` and `@a[-2, 2]` it makes 254 of the last.
-	bool is_computed =
-	    c && c->has_signed && t->repr != REPR_SIGNED && t->repr != REPR_LITERAL;
+	bool is_computed = c && c->has_signed && t->repr != REPR_SIGNED && t->repr != REPR_LITERAL;
 	bool is_split = c && ((c->sign == SIGN_UNSIGNED && !c->type) || is_computed) &&
 			dialect_has_signed_args(e->b->given->version);
 	bool is_disputed = c && (c->disputed || is_split) && !(c->kinds & STORE_OTHER);

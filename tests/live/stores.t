@@ -35,6 +35,8 @@ held '@k[2, 2] = 1; @k[2, $p->u32 & 7] = 2; @k[2, -1] = 3;' "@k[2, -1]: 3 @k[2, 
 	"a key may be a negative literal in one place and computed of an unsigned number in another"
 held '@k[0, $p->i8] = 1; @k[$p->u8, 1] = 2; @k[-2, 2] = 3; @k[3 + ($p->u8 & 1), -2] = 4;' "@k[-2, 2]: 3 @k[0, -9]: 1 @k[200, 1]: 2 @k[3, -2]: 4" \
 	"a column of a literal, an unsigned member and a negative literal keeps each"
+held '$v = $p->u64; $w = 0; $w++; $v = $w; @v = $v; $l = 5; $l -= 7; $v = $l; @l = $v; @w = $p->u64; @w = $w;' "@l: 18446744073709551614 @v: 1 @w: 1" \
+	"a counter of literals goes into a store of unsigned numbers"
 held '@k[1] = $p->u8 > 3; @m[1] = $p->u32 ? ($p->i8 > 3) : @k[1]; @m[2] = $p->i8 > 3 ? ($p->u8 > 3) : @k[1]; $x = @k[1]; @m[3] = $x; $x = $p->i8 > 3; @m[4] = $x; @m[5] = $p->i8 > 3 ? $x : !$x;' \
 	"@k[1]: 1 @m[1]: 0 @m[2]: 1 @m[3]: 1 @m[4]: 0 @m[5]: 1" "a condition beside what a map or a variable keeps of one"
 held '$t = ($p->u8 > 3, 2); $x = $t.0; @m[1] = $p->i8 > 3 ? ($p->u8 > 3) : $t.0; @m[2] = $p->u8 > 3 ? $x : !$x; if ($p->u8 ? ($p->i8 > 3) : $t.0) { @m[3] = 1; }' \
