@@ -186,6 +186,21 @@ static bool attaches_elsewhere(struct expansion *x, const struct stat *first)
 	return false;
 }
 
+/** Those that an upgrade of -x FILE has left, which look like a program that does nothing. */
+static void warn_of_replaced(struct arena *a, struct diag *d, const char *file)
+{
+	size_t n = 0;
+	char *path = realpath(file, NULL);
+	int *pids = path ? proc_list_replaced(a, PROCFS, str_from(path), &n) : NULL;
+	free(path);
+	if (n)
+		diag_warning(d, NULL,
+			     "%s was replaced, and process %d%s runs the older file, which is not "
+			     "traced: give PIDs instead",
+			     str_dup(a, str_printable(a, str_from(file))), pids[0],
+			     n > 1 ? arena_printf(a, " (and %zu more)", n - 1) : "");
+}
+
 static int trace_upgrades(struct arena *a, struct diag *d, struct run_options *o,
 			  const struct bpftrace *bt, struct expansion *x, struct series *series)
 {
@@ -251,6 +266,8 @@ static int expand_and_trace(struct arena *a, struct arena *all, struct diag *d,
 	else if (good) {
 		if (!o->echo || outfile_write(a, d, NULL, NULL, strbuf_str(&x.program.text))) {
 			note_process(all, o, series, &x);
+			if (o->req.exe && !o->req.raw)
+				warn_of_replaced(a, d, o->req.exe);
 			status = outlives_file(o, &x)
 				     ? trace_upgrades(a, d, o, bt, &x, series)
 				     : run_once(a, d, o, bt, &x, &child, NULL, series);

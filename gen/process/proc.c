@@ -591,6 +591,25 @@ bool proc_file_is_used(const char *procfs, const struct stat *st, struct str pat
 	return is_used;
 }
 
+int *proc_list_replaced(struct arena *a, const char *procfs, struct str path, size_t *n)
+{
+	struct str removed = str_printf(a, STR_FMT " (deleted)", STR_ARG(path));
+	struct stat root, of_one;
+	VEC(int) found = {0};
+	size_t n_all;
+	const int *pids = stat("/", &root) == 0 ? proc_list(a, procfs, &n_all) : NULL;
+	for (size_t i = 0; pids && i < n_all; i++) {
+		struct arena own = {0};
+		if (stat(path_of(&own, procfs, pids[i], "root"), &of_one) == 0 &&
+		    of_one.st_dev == root.st_dev && of_one.st_ino == root.st_ino &&
+		    may_have_mapped(&own, procfs, pids[i], (ino_t)-1, removed))
+			vec_push(a, &found, pids[i]);
+		arena_fini(&own);
+	}
+	*n = found.n;
+	return found.v;
+}
+
 unsigned proc_count_children(const struct proc *p)
 {
 	struct arena a = {0};

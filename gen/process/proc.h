@@ -153,6 +153,8 @@ bool proc_exe_stat(const char *procfs, int pid, struct stat *ret);
  * removed, or an inode of this number.
  */
 bool proc_file_is_used(const char *procfs, const struct stat *st, struct str path);
+/** The processes, @n, in this root directory that run or have mapped a file that was removed or replaced at @path. */
+int *proc_list_replaced(struct arena *a, const char *procfs, struct str path, size_t *n);
 /** How many children of the process run the same executable file. */
 unsigned proc_count_children(const struct proc *p);
 /**

@@ -123,6 +123,10 @@ said 'more than this file'
 live_wait INT
 is "$live_rc $(sed 's/.*: it/it/' "$tmp/messages")" "3 it is not traced, as the script traces more than this file: start the trace again" "a script that traces more than the file: a warning"
 
+ok "a trace that begins after the upgrade" live_trace -x "$program" -e "$script"
+live_wait INT
+like "$(cat "$tmp/messages")" "warning: $program was replaced, and process ${pid[3]} .and 1 more. runs the older file, which is not traced" "... names the process that it leaves out"
+
 # A file that is written over has the same inode; one that is touched is the same.
 end 3
 end 4
