@@ -1,6 +1,8 @@
 // Comparisons whose result is known before.
 #include "check/check_priv.h"
 
+#include "probe/probearg.h"
+#include "sema/arg_fact.h"
 #include "sema/result.h"
 
 // --- functions, whose numbers have no sign ---
@@ -163,6 +165,15 @@ static bool check_range(struct checker *k, unsigned op, struct node *value, stru
 	if (!check_constant(k, number, &c) || !check_meaning(k, value, &m) ||
 	    check_is_floating(&m) || !range_of(value->expr, &m, &r))
 		return false;
+	const struct probearg *arg =
+	    value->kind == NODE_NAME ? arg_fact_of(k->b, value->expr) : NULL;
+	if (arg && probearg_is_sized_by_type(arg) && (c.is_negative || !(op & OP_EQUALITY))) {
+		check_report_at(k, at, "sign", DIAG_WARNING,
+				"bpftrace reads %s without its sign: write args." STR_FMT,
+				check_text(k, value), STR_ARG(arg->name));
+		check_note_origin(k, value);
+		return true;
+	}
 	if (c.is_negative && r.most == UINT64_MAX)
 		return check_wide(k, op, value, number, &c, at);
 	const char *always = result_of(op, &r, &c), *remedy = "";

@@ -152,7 +152,9 @@ static void note_nearest(struct checker *k, const struct ctype *t, struct str na
 		if (str_is_nearer(name, t->values[i].name, &best))
 			near = &t->values[i];
 	if (near && str_is_made_of(near->name, ALPHABET_SCOPED_WORD))
-		diag_note(k->b->diag, NULL, "did you mean " STR_FMT "?", STR_ARG(near->name));
+		diag_note(k->b->diag, NULL, "did you mean " STR_FMT "%s" STR_FMT "?",
+			  STR_ARG(t->is_scoped ? t->name : STR("")), t->is_scoped ? "::" : "",
+			  STR_ARG(near->name));
 }
 
 /** `state == OTHER_ON`: once for each value and enum, not for each branch of a chain. */

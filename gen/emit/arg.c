@@ -134,8 +134,8 @@ const struct text *arg_emit_named(struct emitter *e, const struct node *n, enum 
 	struct str place, text = argread_find(e->b, e->clause, i, &place);
 	const char *cast = "";
 	unsigned bits = 0;
-	if (!pointer.n && (arg->sizes_differ || e->clause->params) && ctype_is_number(t) &&
-	    t->size <= 8 && t->size > 0)
+	if (!pointer.n && (probearg_is_sized_by_type(arg) || e->clause->params) &&
+	    ctype_is_number(t) && t->size <= 8 && t->size > 0)
 		cast = sized_cast(e, t);
 	else if (!pointer.n && !arg->sizes_differ && !text.n && !e->clause->params)
 		cast = arg_cast(e, i,

@@ -157,8 +157,11 @@ struct arginfer_arg *arginfer_site(struct dwsrc *src, const struct dwsite *scope
 	struct argloc at;
 	struct arginfer_arg *args = arena_array(src->arena, struct arginfer_arg, s->n_args);
 	argloc_init(&at, src, scope, false);
+	Dwarf_Die unit = scope->unit;
 	for (size_t i = 0; i < s->n_args; i++) {
 		args[i].arg = &s->args[i];
+		s->args[i].operand.may_be_signed_enum =
+		    !s->args[i].operand.is_signed && !dwsrc_is_c(&unit);
 		argloc_find(&at, &s->args[i].operand, &args[i].candidates);
 	}
 	read_line(&at, probe, args, s->n_args);

@@ -33,8 +33,11 @@ bool argtype_fits(struct ctype *t, const struct sdtarg *operand)
 	if (!t || !ctype_size(t, &size) || (operand->size && size != operand->size))
 		return false;
 	switch (t->kind) {
-	case CTYPE_INT:
 	case CTYPE_ENUM:
+		if (operand->may_be_signed_enum && t->is_signed)
+			return !operand->is_float;
+		// fall through
+	case CTYPE_INT:
 		return !operand->is_float && t->is_signed == operand->is_signed;
 	case CTYPE_BOOL:
 	case CTYPE_POINTER:

@@ -1,5 +1,12 @@
 #include "probe/probearg.h"
 
+bool probearg_is_sized_by_type(const struct probearg *arg)
+{
+	const struct ctype *t = ctype_strip(arg->type);
+	return t &&
+	       (arg->sizes_differ || (t->kind == CTYPE_ENUM && t->is_signed && !arg->is_signed));
+}
+
 const char *probearg_from_text(enum probearg_from from)
 {
 	return from == PROBEARG_DECLARED   ? "declared"

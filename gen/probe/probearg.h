@@ -66,6 +66,8 @@ struct probeargs {
 	struct str unlisted; /**< why the listed signature is not used, or empty */
 };
 
+/** Its type alone has its size and sign: sites differ, or a note denies a C++ enum its sign. */
+bool probearg_is_sized_by_type(const struct probearg *arg);
 /** "declared", "inferred", "listed", "size only" */
 const char *probearg_from_text(enum probearg_from from);
 /**

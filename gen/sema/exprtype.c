@@ -485,7 +485,7 @@ static bool find_named(struct finder *f, const struct node *n, struct expr *e)
 	e->sign = arg_fact_sign(f->b, f->clause, i, &size);
 	e->bits = size * 8;
 	e->width = e->type ? width_of_type(e->type) : (unsigned char)e->bits;
-	if (arg->sizes_differ && ctype_strip(arg->type))
+	if (probearg_is_sized_by_type(arg))
 		e->sign = sign_of_type(arg->type, 0);
 	return true;
 }

@@ -321,7 +321,7 @@ void skeleton_write_value(const struct skeleton_field *f, bool by_name, struct c
 	} else if (by_name && f->by_name) {
 		code_z(out, "args.");
 		code_word(out, f->name);
-	} else if (t && f->arg->sizes_differ && t->size < 8 &&
+	} else if (t && probearg_is_sized_by_type(f->arg) && t->size < 8 &&
 		   (t->kind == CTYPE_INT || t->kind == CTYPE_ENUM)) {
 		code_f(out, "(%sint64)(%sint%u)arg%u", t->is_signed ? "" : "u",
 		       t->is_signed ? "" : "u", (unsigned)t->size * 8, f->index);

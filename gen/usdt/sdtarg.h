@@ -30,6 +30,7 @@ struct sdtarg {
 	enum sdtarg_kind kind;
 	unsigned size; /**< bytes; 0 when the string does not say */
 	bool is_signed;
+	bool may_be_signed_enum; /**< unsigned, in C++: <sys/sdt.h> writes so of every enum */
 	bool is_float; /**< an `f` after the size, or a vector or floating-point register */
 	/**
 	 * Of SDTARG_CONST: the argument's value, cut to its size and extended by its sign:

@@ -96,6 +96,39 @@ is "$("$btgen" check --for "$version" -x "$tmp/q" "$tmp/q.bt" 2>&1)" "" "inferre
 is "$("$live_sh" -q -c "$tmp/q" "$tmp/q.bt" 2>&1)" "inferred READY READY" "bpftrace.sh prints the name, and says nothing"
 "$btgen" bundle --for "$version" -x "$tmp/q" -o "$tmp/q.sh" "$tmp/q.bt"
 like "$(BPFTRACE=$bpftrace guard sh "$tmp/q.sh" -c "$tmp/q" 2>/dev/null)" "inferred READY READY" "so does a bundle"
+# In C++ <sys/sdt.h> itself writes the notes of enums without a sign.
+cat >"$tmp/sign.cc" <<'E2'
+#include <sys/sdt.h>
+#include <cstdio>
+enum level { BAD = -3, FINE };
+enum class mood : signed char { SAD = -2, GLAD = 1 };
+enum class depth : long { DEEP = -5000000000L, FLAT = 7 };
+__attribute__((noipa)) void step(level l, mood m, depth d)
+{
+	DTRACE_PROBE3(app, step, l, m, d);
+	std::printf("%d %d %ld %d\n", l, (int)m, (long)d, l < 0);
+}
+int main()
+{
+	step(BAD, mood::SAD, depth::DEEP);
+	step(FINE, mood::GLAD, depth::FLAT);
+}
+E2
+if g++ -O1 -g -o "$tmp/sign" "$tmp/sign.cc" 2>/dev/null; then
+	cat >"$tmp/sign.bt" <<'E2'
+usdt:__EXE__:app:step { $l = args.l; @[args.l] = max(args.m); printf("%d %d %ld %d\n", $l, args.m, args.d, args.l < 0); }
+usdt:__EXE__:app:step /args.l == BAD && args.m == mood::SAD && args.d == depth::DEEP/ { printf("%s %s %s\n", args.l, args.m, arg2); }
+E2
+	is "$("$live_sh" -q -c "$tmp/sign" "$tmp/sign.bt" 2>&1 | sed '/^$/d' | sort | uniq -c | sed 's/^ *//')" \
+		"$({ "$tmp/sign" && "$tmp/sign" && echo 'BAD mood::SAD depth::DEEP' && echo '@[BAD]: -2' && echo '@[FINE]: 1'; } |
+			sort | uniq -c | sed 's/^ *//')" "negative enumerators of C++ through <sys/sdt.h>: numbers, names, conditions, keys"
+	is "$("$btgen" check --for "$version" -x "$tmp/sign" -e 'usdt:__EXE__:app:step /arg0 == BAD || args.m == SAD/ { @ = count(); }' 2>&1 |
+		grep -oE 'without .*|did .*')" "without its sign: write args.l  [sign]
+did you mean mood::SAD?" "arg0 has bpftrace's sign, and SAD a class, which warnings say"
+else
+	skip "negative enumerators of C++ through <sys/sdt.h>" "no <sys/sdt.h> (systemtap-sdt-dev)"
+	skip "arg0 has bpftrace's sign, and SAD a class, which warnings say" "no <sys/sdt.h> (systemtap-sdt-dev)"
+fi
 # A table beside a struct of its name.
 gcc -O1 -g -I"$top/include" -o "$tmp/wheel" "$top/tests/cli/templates/wheel.c" || exit 1
 printf '%s\n' '#pragma enum wheel state' 'usdt:__EXE__:turn { printf("%s %d\n", @wheel[args.state], args.wheel->next->n); }' >"$tmp/w.bt"
