@@ -196,6 +196,7 @@ static struct run_config config_of(struct arena *a, const struct run_options *o,
 	cfg.has_summary = o->req.given.verbose || isatty(STDERR_FILENO);
 	cfg.attached = attached_list(a, &x->bind);
 	cfg.has_family = is_host || o->req.given.has_family || o->req.given.cgroup;
+	cfg.names_one = x->names_one;
 	cfg.has_skipped = x->skipped.n > 0;
 	cfg.max_strlen = o->req.raw ? 0 : x->bind.made->max_strlen;
 	cfg.needs_kernel_types = o->req.raw || x->bind.made->needs_kernel_types;

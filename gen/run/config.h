@@ -33,6 +33,7 @@ struct run_config {
 	struct str attached;   /**< names of probes and "was" or "were", for a message; or empty */
 	bool loss_fails;       /**< lost events are an error: the status is RUN_LOST */
 	bool has_family;       /**< what @proc forks is traced, too */
+	bool names_one;	       /**< the script has __PID__: --children is refused */
 	bool has_skipped;      /**< probes that were asked for are not traced: likewise */
 	struct writer *writer; /**< turns what the program prints into what the user gets */
 	const char *gate;      /**< set when events no longer count, record/shape.h; or NULL */

@@ -91,9 +91,10 @@ static void report_forks(struct runner *r)
 	if (!r->n_children || result.has_value)
 		return;
 	r->diag->quiet = false;
-	diag_warning(r->diag, NULL, "%sprocess %d has forked, and %s not traced: use --children",
+	diag_warning(r->diag, NULL, "%sprocess %d has forked, and %s not traced: %s",
 		     result.has_data ? "" : "no events: ", proc->pid,
-		     r->n_children == 1 ? "its child is" : "its children are");
+		     r->n_children == 1 ? "its child is" : "its children are",
+		     r->cfg->names_one ? "give the child's PID" : "use --children");
 	r->diag->quiet = was_quiet;
 }
 

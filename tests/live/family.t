@@ -110,6 +110,8 @@ empty() { guard "$live_sh" -q "$@" 2>&1 | sed 's/process [0-9]*/process N/'; }
 advice='process N has forked, and its child is not traced: use --children'
 is "$(empty -c "$tmp/server" -t 'server:*')" "btgen: warning: no events: $advice" "-c of a program whose child has the events: also with -q it says so"
 is "$(empty -c "$tmp/server" -e 'usdt:__EXE__:request { @a = count(); } interval:ms:20 { print(@a); }' | grep warning)" "btgen: warning: $advice" "... of a counter that is 0 as well, also before there was a child"
+is "$(empty -c "$tmp/server" -e 'usdt:__EXE__:request /pid == __PID__/ { print(1); }')" "btgen: warning: no events: ${advice/use*/give the child\'s PID}" \
+	"... not where --children is refused"
 is "$(empty --children -c "$tmp/server" -t 'server:*' | grep -c request)" 1 "... and with --children the event is there"
 is "$(empty -c "$tmp/server x" -e 'usdt:__EXE__:request /arg0 == 7/ { print(1); }')" "" "one that has not forked gets no such advice"
 

@@ -16,6 +16,7 @@ cat >"$tmp/app.c" <<'END'
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void *kept[9];
@@ -106,6 +107,9 @@ static void store(void)
 	fsync(null);
 	for (int i = 0; i < 5000; i++) // some take 1 us; 300000 is further than the table of descriptors
 		fsync(i % 2 ? 99 : i % 4 ? -1 : 300000);
+	if (!fork())
+		_exit(fsync(open("child", O_WRONLY | O_CREAT, 0600)));
+	wait(NULL);
 	close(f);
 	close(null);
 }
@@ -161,7 +165,8 @@ is "$(histogram connect_us)" "$(($(grep -c peer answers) + 3))" "... the times o
 is_sample connect-accept.bt
 traced f fsync.bt -D SLOW_US=1
 is "$(histogram 'us[journal]') $(grep '^@errors' trace)" "5 @errors[null, 22]: 1" "fsync.bt: calls by file, errors by number"
-is "$(sed -E 's/^[0-9.]+: (.*) took .*/\1/; t; d' trace | grep -cvE '^(journal|null)$')" 0 "... no line for what is no file"
+is "$(histogram 'us[child]')" 1 "... of a child, too"
+is "$(sed -E 's/^[0-9.]+: (.*) took .*/\1/; t; d' trace | grep -cvE '^(journal|null|child)$')" 0 "... no line for what is no file"
 is_sample fsync.bt
 
 if ! gcc -O1 -pthread -o tls "$top/tests/live/tls.c" -lssl -lcrypto 2>err ||
