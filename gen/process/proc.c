@@ -15,6 +15,7 @@ struct stat_line {
 	int parent;
 	unsigned flags;
 	uint64_t start_time;
+	uint64_t start_code; // 0: not known
 };
 
 static char *path_of(struct arena *a, const char *procfs, int pid, const char *name)
@@ -121,8 +122,9 @@ static bool parse_stat(struct str text, struct stat_line *ret)
 	return name_end &&
 	       sscanf(name_end + 1,
 		      " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		      "%*s %*s %" SCNu64,
-		      &ret->state, &ret->parent, &ret->flags, &ret->start_time) == 4;
+		      "%*s %*s %" SCNu64 " %*s %*s %*s %" SCNu64,
+		      &ret->state, &ret->parent, &ret->flags, &ret->start_time,
+		      &ret->start_code) >= 4;
 }
 
 static bool read_stat(struct arena *a, const char *procfs, int pid, struct stat_line *ret)
@@ -140,6 +142,12 @@ uint64_t proc_start_time(const char *procfs, int pid)
 		st.start_time = 0;
 	arena_fini(&a);
 	return st.start_time;
+}
+
+uint64_t proc_start_code(const struct proc *p)
+{
+	struct stat_line st;
+	return read_stat(p->arena, p->procfs, p->pid, &st) ? st.start_code : 0;
 }
 
 int proc_watch(const char *procfs, const struct proc_id *id)

@@ -128,6 +128,8 @@ int *proc_list(struct arena *a, const char *procfs, size_t *n);
 bool proc_exists(const char *procfs, int pid);
 /** When it was started, in clock ticks after boot; 0: it is gone. */
 uint64_t proc_start_time(const char *procfs, int pid);
+/** Where the code of its executable begins, the kernel's mm->start_code; 0: not known. */
+uint64_t proc_start_code(const struct proc *p);
 /**
  * A descriptor that becomes readable when the process ends; -1: with errno ESRCH it has ended, else there
  * is none.

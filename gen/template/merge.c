@@ -21,12 +21,17 @@ struct symbol {
 
 struct merge {
 	const struct skeleton *sk;
-	struct map names, addrs; // of the probes -> the probe
-	struct map unsure;	 // probes whose name or place is another's, too
+	struct targetfile *file; // of which are all that are merged
+	struct map merged;	 // these probes, but for
+	struct map unsure;	 // those whose name or place is another's, too
 	struct map labels;	 // of the probes
-	struct map own, seen;
+	struct map own;
+	const char *kind;	 // and of its probes:
+	struct map names, addrs; // -> the probe
+	struct map seen;
 	struct str prefix; // of all names
 	VEC(struct symbol) symbols;
+	uint64_t start; // mm->start_code
 	VEC(struct skeleton_probe) points;
 	VEC(struct skeleton_rest) rest;
 	bool is_wrong;
@@ -40,14 +45,18 @@ static size_t count_common(struct str a, struct str b)
 	return n;
 }
 
+static bool is_return(const char *kind)
+{
+	return vocabulary_provider(str_from(kind))->place == PLACE_RETURN;
+}
+
 /** Is @p, by its name in a clause, the one place where its symbol is? */
 static bool is_simple(const struct merge *m, const struct skeleton_probe *p)
 {
 	struct arena *a = m->sk->arena;
 	struct str label = str_printf(a, "%s:" STR_FMT, p->kind, STR_ARG(p->what.s));
 	struct codeplaces places;
-	bool has_returns =
-	    m->sk->calls || vocabulary_provider(str_from(p->kind))->place == PLACE_RETURN;
+	bool has_returns = m->sk->calls || is_return(p->kind);
 	size_t n = 0;
 	if ((m->sk->calls && !str_eq(label, p->label)) ||
 	    !str_is_made_of(p->what.s, ALPHABET_SYMBOL) || str_has(p->what.s, "*?[]:@") ||
@@ -62,15 +71,14 @@ static bool is_simple(const struct merge *m, const struct skeleton_probe *p)
 	return n == 1 && !places.thunk.n;
 }
 
-/** Those of the first one's file. Are all functions of one kind, and is that file mapped? */
-static bool take_probes(struct merge *m)
+/** Of one kind, in one file. */
+static void take_probes(struct merge *m, bool of_returns)
 {
-	const struct skeleton_probe *first = m->sk->probes.v;
 	vec_each(const struct skeleton_probe, p, &m->sk->probes) {
-		if (p->probe || strcmp(p->kind, first->kind) != 0)
-			return false;
-		if (p->file != first->file || !is_simple(m, p))
+		if (is_return(p->kind) != of_returns || p->file != m->file || !is_simple(m, p))
 			continue;
+		m->kind = p->kind;
+		map_add_ptr(m->sk->arena, &m->merged, p);
 		if (!map_add(m->sk->arena, &m->labels,
 			     p->label)) // one number for both: its own clause
 			map_add_ptr(m->sk->arena, &m->unsure, p);
@@ -79,7 +87,6 @@ static bool take_probes(struct merge *m)
 		map_put(m->sk->arena, &m->names, p->what.s, (void *)p);
 		map_put_u64(m->sk->arena, &m->addrs, p->addr, (void *)p);
 	}
-	return first->file->mapped && !first->file->mapped->is_twice && m->names.n;
 }
 
 /** Its own symbols are those that bpftrace has as well. */
@@ -121,7 +128,7 @@ static int compare(const void *a, const void *b)
 
 static void add_point(struct merge *m, struct str name, const char *rest)
 {
-	struct skeleton_probe p = m->sk->probes.v[0];
+	struct skeleton_probe p = {.file = m->file, .kind = m->kind};
 	struct safe_word word = word_own("");
 	m->is_wrong |= name.n && !word_take(name, ALPHABET_SYMBOL, &word);
 	p.what = word_join(m->sk->arena, word, rest, word_own(""));
@@ -153,10 +160,25 @@ static void split(struct merge *m, size_t from, size_t to, unsigned depth)
 	}
 }
 
+// An executable's functions have the same distance from the beginning of its code in each process that runs it, also
+// after exec(). The numbers of the rest are smaller than those of entries, and these smaller than those of returns.
+enum { ENTRIES = 4096 };
+#define RETURNS (1ULL << 40)
+
+const char *skeleton_place(const struct skeleton_points *points, const char *kind)
+{
+	if (!is_return(kind))
+		return points->by_start ? "reg(\"ip\") - curtask->mm->start_code + 4096"
+					: "reg(\"ip\")";
+	// A symbol whose first number in memory it is.
+	return points->by_start ? "*kptr((uint64 *)func) - curtask->mm->start_code + 1099511627776"
+				: "*kptr((uint64 *)func)";
+}
+
 /** The event's number of each: where it is in the process, of the rest another one, for each label one. */
 static bool number_probes(struct merge *m, struct shapes *run)
 {
-	const struct targetfile *tf = m->sk->probes.v[0].file;
+	const struct targetfile *tf = m->file;
 	struct arena *a = m->sk->arena;
 	struct enumtab *t = &run->functions;
 	struct map labels = {0};
@@ -164,12 +186,12 @@ static bool number_probes(struct merge *m, struct shapes *run)
 	if (!img_load_bias(tf->bin.img, tf->mapped->start, tf->mapped->offset, &bias))
 		return false;
 	*t = (struct enumtab){.name = STR(SHAPE_FUNCTIONS), .size = 8};
-	t->of_code = str_printf(a, "%s:", m->sk->probes.v[0].kind);
+	t->of_code = m->start ? STR("") : str_printf(a, "%s:", m->sk->probes.v[0].kind);
 	t->items = arena_array(a, struct enumtab_item, m->sk->probes.n);
 	for (unsigned pass = 0; pass < 2; pass++) {
 		vec_each(const struct skeleton_probe, p, &m->sk->probes) {
-			bool merged =
-			    map_get(&m->names, p->what.s) == p && !map_get_ptr(&m->unsure, p);
+			bool merged = map_get_ptr(&m->merged, p) && !map_get_ptr(&m->unsure, p);
+			uint64_t first = !m->start ? 0 : is_return(p->kind) ? RETURNS : ENTRIES;
 			struct enumtab_item *item = map_get(&labels, p->label);
 			if (merged != !pass)
 				continue;
@@ -178,7 +200,8 @@ static bool number_probes(struct merge *m, struct shapes *run)
 				*item = (struct enumtab_item){
 				    .name = demangle_written(a, p->what.s),
 				    .text = p->label,
-				    .value = (int64_t)(merged ? p->addr + bias : t->n_items)};
+				    .value = (int64_t)(merged ? p->addr + bias - m->start + first
+							      : t->n_items)};
 				map_put(a, &labels, p->label, item);
 				map_put_u64(a, &t->by_value, (uint64_t)item->value, item);
 			}
@@ -189,23 +212,57 @@ static bool number_probes(struct merge *m, struct shapes *run)
 	return true;
 }
 
+/** Does the process run this file, as the kernel sees it? Not with ld.so as a command. */
+static void find_start(struct merge *m)
+{
+	const struct proc_file *file = m->file->mapped;
+	uint64_t start = proc_start_code(m->sk->files->proc);
+	if (!m->sk->calls && skeleton_has_kernel_types() && start >= file->start &&
+	    start < file->end)
+		m->start = start;
+}
+
+static bool merge_kind(struct merge *m, struct img *img, bool of_returns)
+{
+	m->names = m->addrs = m->seen = (struct map){0};
+	m->symbols.n = 0;
+	take_probes(m, of_returns);
+	if (!m->names.n)
+		return true;
+	img_walk(img, IMG_ANY, add_symbol, m);
+	qsort(m->symbols.v, m->symbols.n, sizeof(*m->symbols.v), compare);
+	split(m, 0, m->symbols.n, 0);
+	return !m->is_wrong;
+}
+
 bool skeleton_merge(const struct skeleton *sk, struct shapes *run, struct skeleton_points *ret)
 {
-	struct merge m = {.sk = sk};
+	struct merge m = {.sk = sk, .file = sk->probes.v[0].file};
+	bool has_usdt = vec_any(const struct skeleton_probe, p, &sk->probes, p->probe != NULL);
+	bool is_mixed = vec_any(const struct skeleton_probe, p, &sk->probes,
+				strcmp(p->kind, sk->probes.v[0].kind) != 0);
 	*ret = (struct skeleton_points){0};
-	if (!run || !sk->is_one || sk->filter || sk->probes.n < 2 ||
-	    !dialect_attaches_patterns_at_once(sk->version) || !dialect_kernel_has_links() ||
-	    sk->probes.v[0].probe)
+	struct img *img = sk->may_merge ? targetfile_open(sk->files, m.file) : NULL;
+	if (!img || has_usdt || !m.file->mapped || m.file->mapped->is_twice)
 		return false;
-	struct img *img = targetfile_open(sk->files, sk->probes.v[0].file);
-	if (!img || !take_probes(&m))
+	find_start(&m);
+	if (!m.start && (is_mixed || !sk->is_one))
 		return false;
 	img_walk(img, IMG_FUNCTIONS | IMG_OWN, note_own, &m);
-	img_walk(img, IMG_ANY, add_symbol, &m);
-	qsort(m.symbols.v, m.symbols.n, sizeof(*m.symbols.v), compare);
-	split(&m, 0, m.symbols.n, 0);
-	if (m.is_wrong || !number_probes(&m, run) || m.points.n + m.rest.n >= sk->probes.n)
+	if (!merge_kind(&m, img, false) || !merge_kind(&m, img, true) || !number_probes(&m, run) ||
+	    m.points.n + m.rest.n >= sk->probes.n) {
+		run->functions = (struct enumtab){0};
 		return false;
-	*ret = (struct skeleton_points){m.points.v, m.points.n, m.rest.v, m.rest.n};
+	}
+	*ret = (struct skeleton_points){m.points.v, m.points.n, m.rest.v, m.rest.n, m.start != 0};
 	return true;
+}
+
+bool skeleton_check_clauses(const struct skeleton *sk, size_t n, unsigned max)
+{
+	return n <= max ||
+	       diag_error(sk->diag, NULL,
+			  "%zu functions match, and %zu of them need probes of their own: at most "
+			  "%u can be traced at once",
+			  sk->probes.n, n, max);
 }

@@ -62,8 +62,11 @@ enum skeleton_copies {
 	SKELETON_COPIES /**< they are probes, too, without arguments */
 };
 
-/** Functions of --calls: each takes two probes, which bpftrace compiles; merged they are a few for all. */
-enum { SKELETON_MAX_CALLS = 200, SKELETON_MAX_MERGED = 2000 };
+/**
+ * Functions, each a program that bpftrace compiles, attaches and, at 0.1 s, detaches; of --calls, each two probes;
+ * merged they are a few for all.
+ */
+enum { SKELETON_MAX_FUNCTIONS = 300, SKELETON_MAX_CALLS = 200, SKELETON_MAX_MERGED = 2000 };
 
 /** Of --calls. */
 struct skeleton_calls {
@@ -80,8 +83,9 @@ struct skeleton {
 	const struct skeleton_calls *calls; /**< what --calls wants of functions, or NULL */
 	struct condition *filter;	    /**< which events, or NULL */
 	bool has_stack;			    /**< the user stack is printed after each event */
-	bool is_one;  /**< process is traced, and btgen runs the script: see skeleton_merge() */
-	bool is_list; /**< functions are listed: any number, each as a declaration */
+	bool is_one;			    /**< process is traced, and btgen runs the script */
+	bool may_merge; /**< functions need no clauses of their own: skeleton_merge() */
+	bool is_list;	/**< functions are listed: any number, each as a declaration */
 	enum skeleton_copies copies;
 
 	VEC(struct skeleton_probe) probes;
@@ -115,12 +119,17 @@ struct skeleton_points {
 		    number; /**< in shapes.functions, which has the address of those that are merged */
 	} * rest;	    /**< functions that each need a clause */
 	size_t n_rest;
+	bool by_start; /**< their numbers are those of skeleton_place() */
 };
 /**
- * merge.c: fewer points than functions, for one clause of the program whose records are @run's, and @run->functions;
- * false: each function needs a clause. @run NULL: the script is to be read.
+ * merge.c: fewer points than functions, those of uprobes first, for one clause of each kind in the program whose
+ * records are @run's, and @run->functions; false: each function needs a clause.
  */
 bool skeleton_merge(const struct skeleton *sk, struct shapes *run, struct skeleton_points *ret);
+/** In such a clause, which of @run->functions has fired. */
+const char *skeleton_place(const struct skeleton_points *points, const char *kind);
+/** Can bpftrace have @n clauses for functions, not more than @max? False: reported as an error. */
+bool skeleton_check_clauses(const struct skeleton *sk, size_t n, unsigned max);
 /** They as the attach points of one clause, of @kind. */
 void skeleton_write_points(const struct skeleton_points *points, const char *kind,
 			   struct code *out);
@@ -163,6 +172,8 @@ void follow_pointers(struct skeleton *sk, unsigned levels);
  */
 bool tally_write_counts(const struct skeleton *sk, struct str keys, struct shapes *run,
 			struct code *out);
+/** Is one of @keys an argument? */
+bool tally_takes_arguments(struct str keys);
 /**
  * One that measures the time from each event of @start that its filter lets pass to the next one of
  * @done with the same @key, which is as above but no list, in microseconds: a

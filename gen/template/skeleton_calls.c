@@ -18,6 +18,11 @@ static bool check_file(const struct skeleton *sk, struct targetfile *tf)
 	return sk->diag->is_forced;
 }
 
+bool skeleton_has_kernel_types(void)
+{
+	return access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+}
+
 bool skeleton_calls_are_safe(const struct skeleton *sk)
 {
 	struct map seen = {0};
@@ -36,11 +41,11 @@ bool skeleton_calls_are_safe(const struct skeleton *sk)
 	", (*(uint64 *)(arg0 + 48) >> 17 | *(uint64 *)(arg0 + 48) << 47) ^ "                       \
 	"*(uint64 *)uptr(curtask->thread.fsbase + 0x30)"
 
-/** Can that be read? Another libc has another buffer, and without BTF bpftrace knows no curtask. */
+/** Can that be read? Another libc has another buffer. */
 static bool may_trace_jumps(struct skeleton *sk)
 {
 #ifdef __x86_64__
-	return access("/sys/kernel/btf/vmlinux", R_OK) == 0 &&
+	return skeleton_has_kernel_types() &&
 	       targetfile_with(sk->files, STR("gnu_get_libc_version"), NULL, &(uint64_t){0});
 #else
 	return false;
@@ -88,20 +93,15 @@ bool skeleton_write_calls(struct skeleton *sk, struct shapes *ret, struct code *
 {
 	struct skeleton_points points;
 	code_z(out, "#pragma gate\n");
-	bool is_merged = !sk->calls->has_args && skeleton_merge(sk, ret, &points);
+	bool is_merged = skeleton_merge(sk, ret, &points);
 	if (!is_merged)
 		points = (struct skeleton_points){.n_rest = sk->probes.n};
 	else
 		write_merged(sk, &points, ret, out);
-	if (!sk->calls->max_functions && points.n + points.n_rest > SKELETON_MAX_CALLS) {
-		diag_error(
-		    sk->diag, NULL,
-		    "%zu functions match, and %zu of them need probes of their own: at most %u "
-		    "can be traced at once",
-		    sk->probes.n, points.n + points.n_rest, SKELETON_MAX_CALLS);
+	if (!sk->calls->max_functions &&
+	    !skeleton_check_clauses(sk, points.n + points.n_rest, SKELETON_MAX_CALLS))
 		return diag_note(sk->diag, NULL, "--max-functions %zu traces them all",
 				 sk->probes.n);
-	}
 	for (size_t i = 0; i < points.n_rest; i++) {
 		struct skeleton_probe entry = is_merged ? *points.rest[i].p : sk->probes.v[i];
 		struct skeleton_probe back = skeleton_return_of(sk, &entry);

@@ -14,8 +14,7 @@
 #include "probe/attachable.h"
 #include "probe/funcargs.h"
 
-/** Each is a program that bpftrace compiles, attaches and, at 0.1 s, detaches. */
-enum { MAX_FUNCTIONS = 300, MAX_PATIENCE = 1000 };
+enum { MAX_PATIENCE = 1000 };
 
 struct function {
 	struct targetfile *file;
@@ -245,7 +244,7 @@ static void add_copies(struct finder *f, size_t from)
 	struct arena *a = f->sk->arena;
 	size_t n = f->found.n;
 	struct codeplaces places;
-	if (!traces_copies(f) || f->sk->is_list || n > MAX_FUNCTIONS)
+	if (!traces_copies(f) || f->sk->is_list || n > SKELETON_MAX_FUNCTIONS)
 		return;
 	for (size_t i = from; i < n; i++) {
 		struct function fn = f->found.v[i];
@@ -257,7 +256,7 @@ static void add_copies(struct finder *f, size_t from)
 		if (!codeplace_function(a, &f->at->bin, name.n ? name : fn.name.s, &places))
 			continue;
 		f->thunk = places.thunk.n ? places.thunk : f->thunk;
-		if (f->sk->probes.n + f->found.n + places.n_inlined > MAX_FUNCTIONS)
+		if (f->sk->probes.n + f->found.n + places.n_inlined > SKELETON_MAX_FUNCTIONS)
 			continue;
 		f->found.v[i].has_copies = d->entries.n >= d->n;
 		fn = (struct function){.file = f->at,
@@ -578,13 +577,11 @@ static bool report_none(struct finder *f, struct str pattern)
 
 static unsigned max_functions(const struct skeleton *sk)
 {
-	bool is_merged =
-	    sk->is_one && !sk->filter && dialect_attaches_patterns_at_once(sk->version);
-	return sk->is_list			   ? UINT_MAX
-	       : !sk->calls			   ? MAX_FUNCTIONS
-	       : sk->calls->max_functions	   ? sk->calls->max_functions
-	       : is_merged && !sk->calls->has_args ? SKELETON_MAX_MERGED
-						   : SKELETON_MAX_CALLS;
+	return sk->is_list			       ? UINT_MAX
+	       : sk->calls && sk->calls->max_functions ? sk->calls->max_functions
+	       : sk->may_merge			       ? SKELETON_MAX_MERGED
+	       : sk->calls			       ? SKELETON_MAX_CALLS
+						       : SKELETON_MAX_FUNCTIONS;
 }
 
 /** The source file that has most of those of the first file, but not more than can be traced; @ret_n of them. */

@@ -18,3 +18,5 @@ struct skeleton_probe skeleton_return_of(struct skeleton *sk, const struct skele
 void skeleton_write_record(const struct skeleton *sk, const struct skeleton_probe *p,
 			   enum shape_style style, size_t n_own, const char *more,
 			   struct shapes *ret, struct code *out);
+/** Of which bpftrace knows curtask. */
+bool skeleton_has_kernel_types(void);

@@ -89,7 +89,7 @@ static bool check_kinds(const struct skeleton_probe *first, const struct skeleto
 	return good;
 }
 
-static bool has_argument(struct str keys)
+bool tally_takes_arguments(struct str keys)
 {
 	while (keys.n) {
 		struct str word = str_take_until(&keys, ',');
@@ -114,26 +114,24 @@ static void write_named_count(struct str keys, const char *place, struct code *o
 	code_z(out, "] = count();\n}\n");
 }
 
-/** The function's address; at its return func has it, a symbol whose first number in memory it is. */
-static const char *address_at(const char *kind)
+/** One clause for most functions of each kind. */
+static bool write_merged_counts(const struct skeleton *sk, const struct skeleton_points *points,
+				struct str keys, struct code *out)
 {
-	return vocabulary_provider(str_from(kind))->place == PLACE_RETURN ? "*kptr((uint64 *)func)"
-									  : "reg(\"ip\")";
-}
-
-/** One clause for most functions. False: each of them needs its own. */
-static bool write_merged_counts(const struct skeleton *sk, struct str keys, struct shapes *run,
-				struct code *out)
-{
-	struct skeleton_points points;
-	const char *kind = sk->probes.v[0].kind;
-	if (has_argument(keys) || !skeleton_merge(sk, run, &points))
+	struct skeleton_points some = *points;
+	if (!skeleton_check_clauses(sk, points->n + points->n_rest, SKELETON_MAX_FUNCTIONS))
 		return false;
-	skeleton_write_points(&points, kind, out);
-	write_named_count(keys, address_at(kind), out);
-	for (size_t i = 0; i < points.n_rest; i++) {
-		skeleton_write_head(points.rest[i].p, NULL, out);
-		write_named_count(keys, arena_printf(sk->arena, "%" PRId64, points.rest[i].number),
+	for (; some.v < points->v + points->n; some.v += some.n) {
+		const char *kind = some.v->kind;
+		some.n = 0;
+		while (some.v + some.n < points->v + points->n && some.v[some.n].kind == kind)
+			some.n++;
+		skeleton_write_points(&some, kind, out);
+		write_named_count(keys, skeleton_place(points, kind), out);
+	}
+	for (size_t i = 0; i < points->n_rest; i++) {
+		skeleton_write_head(points->rest[i].p, NULL, out);
+		write_named_count(keys, arena_printf(sk->arena, "%" PRId64, points->rest[i].number),
 				  out);
 	}
 	return true;
@@ -142,10 +140,13 @@ static bool write_merged_counts(const struct skeleton *sk, struct str keys, stru
 bool tally_write_counts(const struct skeleton *sk, struct str keys, struct shapes *run,
 			struct code *out)
 {
+	struct skeleton_points points;
 	bool good = check_kinds(&sk->probes.v[0], sk, keys);
 	code_z(out, "// Event counts. Written by btgen as a starting point.\n#pragma gate\n");
-	if (good && write_merged_counts(sk, keys, run, out))
-		return true;
+	if (good && skeleton_merge(sk, run, &points))
+		return write_merged_counts(sk, &points, keys, out);
+	good = good &&
+	       (!sk->may_merge || skeleton_check_clauses(sk, sk->probes.n, SKELETON_MAX_FUNCTIONS));
 	for (size_t i = 0; good && i < sk->probes.n; i++) {
 		const struct skeleton_probe *p = &sk->probes.v[i];
 		skeleton_write_head(p, sk->filter, out);

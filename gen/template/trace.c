@@ -80,6 +80,11 @@ struct src_file *trace_make(struct arena *a, struct diag *d, struct targetfiles 
 	    .filter = filter,
 	    .has_stack = req->has_stack,
 	    .is_one = is_one && shapes,
+	    .may_merge =
+		shapes && files->proc && !filter && dialect_attaches_patterns_at_once(version) &&
+		dialect_kernel_has_links() &&
+		(req->calls.n ? is_one && !req->how.has_args
+			      : req->counts && !tally_takes_arguments(str_from(req->counts))),
 	    .copies = needs_arguments ? SKELETON_NO_COPIES : SKELETON_COPIES,
 	};
 	if (req->start	   ? write_latency(&sk, req, shapes, &text)
