@@ -38,7 +38,7 @@ layer bind base code process elf ctype dwarf usdt probe text lang dialect/dialec
 layer sema base code ctype btf conf usdt probe text/constant.h lang bind dialect/dialect.h
 layer check base ctype conf usdt probe lang bind sema dialect/dialect.h
 layer emit base code ctype process/cgroup.h probe text lang bind sema check/check.h record/shape.h record/mapentry.h dialect/dialect.h
-layer lock base elf ctype conf probe lang bind sema
+layer lock base elf ctype conf probe lang bind sema record/shape.h record/mapentry.h
 layer template base code elf ctype usdt probe lang bind sema check lock emit record/shape.h dialect/dialect.h
 layer dialect base code text
 layer value base elf process ctype dwarf kernel/callchain.h

@@ -68,17 +68,10 @@ static int parse(int argc, char **argv, struct expand_request *req)
 	return -1;
 }
 
-/** The program that bpftrace.sh would run is looked at: what it prints is decoded, and so right. */
 static bool expand(struct arena *a, struct diag *d, const struct expand_request *req,
 		   struct expansion *x)
 {
-	struct expand_request run = *req;
-	run.given.shapes = arena_new(a, struct shapes);
-	shapes_init(run.given.shapes, a, false);
-	shapes_add_key(run.given.shapes);
-	run.without_text = true;
-	run.given.is_unsafe = true; // how bpftrace is started is no matter of a script
-	return expand_run(a, d, &run, x) && expand_check_reach(d, req, x, DIAG_WARNING);
+	return expand_as_run(a, d, req, x) && expand_check_reach(d, req, x, DIAG_WARNING);
 }
 
 /** Each script by itself, and what they rely on together. */
@@ -96,7 +89,7 @@ static bool check_lock(struct arena *a, struct diag *d, const struct expand_requ
 		one.sources.v = &req->sources.v[i];
 		expand_close(x);
 		good &= expand(a, d, &one, x);
-		lock_add_tables(&x->bind);
+		lock_add_names(&x->bind);
 	}
 	enum lock_state state = req->lock ? lock_look(&lock, d, req->lock) : LOCK_DIFFERENT;
 	if (state == LOCK_EMPTY || (state == LOCK_DIFFERENT && req->update))

@@ -88,9 +88,9 @@ static bool add_script(struct options *o, struct expand_source *script, struct b
 	one.exe = build->path;
 	one.given.lock = &build->lock;
 	build->lock.script = script->text;
-	bool good = expand_run(o->arena, o->diag, &one, &x);
+	bool good = expand_as_run(o->arena, o->diag, &one, &x);
 	if (good)
-		lock_add_tables(&x.bind);
+		lock_add_names(&x.bind);
 	build->lock.script = NULL;
 	expand_close(&x);
 	return good;

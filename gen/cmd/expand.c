@@ -600,6 +600,18 @@ bool expand_run(struct arena *a, struct diag *d, const struct expand_request *re
 	return good;
 }
 
+bool expand_as_run(struct arena *a, struct diag *d, const struct expand_request *req,
+		   struct expansion *x)
+{
+	struct expand_request run = *req;
+	run.given.shapes = arena_new(a, struct shapes);
+	shapes_init(run.given.shapes, a, false);
+	shapes_add_key(run.given.shapes);
+	run.without_text = true;
+	run.given.is_unsafe = true; // how bpftrace is started is no matter of a script
+	return expand_run(a, d, &run, x);
+}
+
 void expand_close(struct expansion *x)
 {
 	program_fini(&x->program);

@@ -148,6 +148,9 @@ void expand_choose_version(struct arena *a, struct diag *d, struct expand_reques
 /** Makes the program; @ret must be closed also after a failure. */
 bool expand_run(struct arena *a, struct diag *d, const struct expand_request *req,
 		struct expansion *ret);
+/** The same without a text, of the program that bpftrace.sh would run: what it prints is decoded, and so right. */
+bool expand_as_run(struct arena *a, struct diag *d, const struct expand_request *req,
+		   struct expansion *ret);
 /**
  * Its first attach point that fires for every process, because none is traced; or NULL. @also_filtered:
  * also of a clause that distinguishes processes itself.

@@ -8,6 +8,8 @@
 #include "sema/arg_fact.h"
 #include "sema/targettype.h"
 #include "sema/enumname.h"
+#include "record/mapentry.h"
+#include "record/shape.h"
 #include "sema/result.h"
 
 enum { MAX_NESTING = 20 }; // arrays of arrays; corrupt ones have no end
@@ -447,6 +449,21 @@ static void add_size(struct collector *k, const struct node *n)
 		add_member(k, n, named_type(t), print_text(a, n->child->next));
 }
 
+/** p + 1, p[i], p++: the size of what @n counts in. */
+static void add_step(struct collector *k, const struct node *n)
+{
+	bool is_index = n->kind == NODE_INDEX;
+	if (!is_index && !(node_operator(n) & OP_MOVE) && !node_is_step(n))
+		return;
+	const struct expr *e = is_index || !n->expr ? n->child->expr : n->expr;
+	struct ctype *pointer = e ? ctype_strip(e->type) : NULL;
+	struct ctype *of =
+	    pointer && pointer->kind == CTYPE_POINTER ? named_type(pointer->of) : NULL;
+	if (of && ctype_is_aggregate(ctype_strip(of)))
+		add(k->lock, tok_place(n->first), "sizeof", type_text(k->b->arena, of), STR(""),
+		    lock_size(k->b->arena, of));
+}
+
 static void add_names(struct lock *l, const struct enumtab *tab, struct diag_place at)
 {
 	for (size_t n = 0; n < tab->n_items; n++)
@@ -465,6 +482,7 @@ static void add_node(struct collector *k, struct node *n)
 		add_names(k->lock, names, tok_place(n->child->first));
 	if ((n->kind == NODE_NAME || n->kind == NODE_CALL) && tok_is(n->name, "retval"))
 		add_result(k, n);
+	add_step(k, n);
 	if (!e)
 		return;
 	const struct expr *from =
@@ -503,10 +521,50 @@ void lock_add_script(const struct bind *b)
 	}
 }
 
-void lock_add_tables(const struct bind *b)
+/** Of an enum, or of those in a struct that is printed. */
+static void add_names_of_type(const struct bind *b, struct ctype *t, struct map *seen)
 {
+	struct ctype *bare = ctype_strip(t);
+	while (bare && bare->kind == CTYPE_ARRAY) {
+		t = bare->of;
+		bare = ctype_strip(t);
+	}
+	if (!bare || !ctype_complete(bare) || !map_add_ptr(b->arena, seen, bare))
+		return;
+	add_enum(b->given->lock, t);
+	if (ctype_is_aggregate(bare))
+		list_each(const struct ctype_member, m, bare->members, bare->n_members)
+			add_names_of_type(b, m->type, seen);
+}
+
+static void add_names_of_values(const struct bind *b, const struct value *values, size_t n,
+				struct map *seen)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct enumtab *names = values[i].names;
+		if (names && names->name.n && map_add_ptr(b->arena, seen, names))
+			add_names(b->given->lock, names, nowhere);
+		else if (values[i].how == VALUE_PLAIN && !names)
+			add_names_of_type(b, values[i].type, seen);
+		add_names_of_values(b, values[i].parts, values[i].n_parts, seen);
+	}
+}
+
+void lock_add_names(const struct bind *b)
+{
+	struct map seen = {0};
 	for (size_t i = 0; i < b->made->tables.n; i++)
 		add_names(b->given->lock, &b->made->tables.v[i].names, b->made->tables.v[i].place);
+	vec_each(const struct shape, s, &b->given->shapes->list)
+		for (size_t i = 0; i < s->n_fields; i++) {
+			const struct shape_field *f = &s->fields[i];
+			if (s->style != SHAPE_FORMAT || f->as.letter == 's')
+				add_names_of_values(b, &f->value, 1, &seen);
+		}
+	vec_each(const struct map_shape, m, &b->made->map_shapes) {
+		add_names_of_values(b, m->keys, m->n_keys, &seen);
+		add_names_of_values(b, &m->value, 1, &seen);
+	}
 }
 
 // --- the file ---

@@ -11,7 +11,7 @@
  *	struct lock lock = {.arena = &arena};
  *	given.lock = &lock;		// template_bind() adds what is found
  *	if (template_bind(&b, &pp)) {
- *		lock_add_tables(&b);
+ *		lock_add_names(&b);
  *		lock_write(&lock, &diag, path);
  *	}
  */
@@ -43,8 +43,8 @@ void lock_add_build(struct lock *l, struct targetfiles *files);
  * it reads, sizes, functions. Call after exprtype_find().
  */
 void lock_add_script(const struct bind *b);
-/** Adds the enumerators of the tables that the program was given. */
-void lock_add_tables(const struct bind *b);
+/** Adds the enumerators of the tables that the program was given, and of what it prints: given->shapes. */
+void lock_add_names(const struct bind *b);
 /** Writes the file. False after an error. */
 bool lock_write(const struct lock *l, struct diag *d, const char *path);
 

@@ -277,6 +277,27 @@ for f in json.load(sys.stdin):
 	print(f["file"], f["line"], f["severity"], f["name"], f["text"], [(n["file"], n["line"], n["col"]) for n in f["notes"]])' <<<"$said")" \
 	"1 base.lock 5 error lock probe app:job: arg1 was 4 bytes, is 8 bytes [('script.bt', 4, 37)]" "--json has the same"
 
+# The names that a script prints, in whatever way, and the size of what a pointer counts in.
+for printed in 'printf("%s", args.j->state)' '$s = args.j->state; printf("%d %s", 1, $s)' '@s = args.j->state' '@n[1, args.j->state] = count()' 'print(*args.j)'; do
+	echo "usdt:__EXE__:app:done { $printed; }" >prints.bt
+	rm -f prints.lock
+	check -x BASE --lock prints.lock prints.bt
+	check -x ENUM --against prints.lock prints.bt
+	is "$status $(grep -c 'error: enum state' <<<"$said")" "1 2" "$printed relies on the names"
+	"$btgen" diff -q BASE ENUM prints.bt
+	is $? 1 "... so does btgen diff find"
+done
+echo 'usdt:__EXE__:app:done { printf("%d %d", args.j->state, args.j->state == BUSY); }' >prints.bt
+rm -f prints.lock
+check -x BASE --lock prints.lock prints.bt
+is "$status $(grep '^enum' prints.lock)" "0 enum state BUSY = 1" "... %d and a comparison do not"
+for step in '(args.j + 1)->id' '$j[1].id' '($j++)->id'; do
+	echo "usdt:__EXE__:app:done { \$j = args.j; printf(\"%d\", $step); }" >step.bt
+	rm -f step.lock
+	check -x BASE --lock step.lock step.bt
+	is "$status $(grep -c '^sizeof struct job = ' step.lock)" "0 1" "$step relies on the size of the struct"
+done
+
 # --- several scripts, other programs ---
 
 echo 'usdt:__EXE__:app:done { @state[args.j->state] = count(); }' >second.bt
@@ -286,6 +307,9 @@ is "$status$said
 $(grep -E '^(enum|member|argument app:job)' two.lock)" "0
 argument app:job 0 = 8 bytes, unsigned, j, struct job *
 argument app:job 1 = 4 bytes, unsigned, serial, serial_t
+enum state BUSY = 1
+enum state FAILED = 2
+enum state IDLE = 0
 member pos_t x = at offset 0, 4 bytes, int
 member pos_t y = at offset 4, 4 bytes, int
 member struct job pos = at offset 20, 8 bytes, pos_t
