@@ -642,26 +642,31 @@ static bool is_dropped(struct dwsrc *src, Dwarf_Die *function)
 	       (!at || !img_read_code(src->img, at + di->bias, &byte, 1, &off));
 }
 
-/** Copies in @parent, which is in @function; NULL: it is in none. */
+/**
+ * Copies in @parent, which is in @function; NULL: it is in none. gcc writes the code of a lambda, and of a method of a
+ * local class, into the class (@is_local), inside the function as it was written or its code.
+ */
 static void collect(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, Dwarf_Die *function,
-		    unsigned depth)
+		    bool is_local, unsigned depth)
 {
 	if (depth >= DWSRC_MAX_DEPTH)
 		return;
 	for (Dwarf_Die die = {0}; dwsrc_next_child(src, w, parent, &die);) {
 		int tag = dwarf_tag(&die);
 		bool is_function = dwsite_is_function(&die);
-		// As it was written: copies in there are those of no code.
-		if (is_function &&
-		    (!has_pcs(&die) || (tag == DW_TAG_subprogram && is_dropped(src, &die))))
+		if (tag == DW_TAG_subprogram && is_dropped(src, &die))
+			continue;
+		bool is_written = is_function && !has_pcs(&die);
+		if (is_written && tag == DW_TAG_inlined_subroutine)
 			continue;
 		if (tag == DW_TAG_inlined_subroutine && !is_part(src, &die, function))
 			add_copy(src, inlined_of(src, die), &die,
 				 function ? str_from(dwsrc_name(function)) : STR("?"));
 		if (is_function)
-			collect(src, w, &die, &die, depth + 1);
-		else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace)
-			collect(src, w, &die, function, depth + 1);
+			collect(src, w, &die, is_written ? NULL : &die, true, depth + 1);
+		else if (tag == DW_TAG_lexical_block || tag == DW_TAG_namespace ||
+			 (is_local && (tag == DW_TAG_structure_type || tag == DW_TAG_class_type)))
+			collect(src, w, &die, function, is_local, depth + 1);
 	}
 }
 
@@ -669,7 +674,7 @@ static void collect_unit(struct dwsrc *src, Dwarf_Die *unit)
 {
 	struct dwwalk w = {0};
 	if (map_add_ptr(src->arena, &src->copies->units, unit->addr))
-		collect(src, &w, unit, NULL, 0);
+		collect(src, &w, unit, NULL, false, 0);
 }
 
 static void collect_all(struct dwsrc *src)

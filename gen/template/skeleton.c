@@ -192,12 +192,19 @@ struct str skeleton_usdt_pattern(struct str pattern)
 	return pattern;
 }
 
-static bool is_function(const struct skeleton *sk, struct str name)
+/** The function that @name means, or empty. */
+static struct str find_function(const struct skeleton *sk, struct str name)
 {
 	struct codeplaces places;
-	return vec_any(struct targetfile, tf, &sk->files->list,
-		       targetfile_open(sk->files, tf) &&
-			   codeplace_function(sk->arena, &tf->bin, name, &places));
+	const struct dwinlined *d = NULL;
+	vec_each(struct targetfile, tf, &sk->files->list) {
+		if (!targetfile_open(sk->files, tf))
+			continue;
+		if (codeplace_function(sk->arena, &tf->bin, name, &places))
+			return name;
+		d = d ? d : dwsite_inlined_named(tf->bin.src, name);
+	}
+	return d ? d->written : STR("");
 }
 
 static bool add_pattern(struct skeleton *sk, struct str pattern)
@@ -218,6 +225,7 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	struct str provider = colon < pattern.n ? str_slice(pattern, 0, colon) : STR("");
 	struct str name = colon < pattern.n ? str_from_offset(pattern, colon + 1) : pattern;
 	const struct sdt_probe *near = NULL;
+	struct str function;
 	unsigned best = UINT_MAX;
 	bool found = false, has_probes = false;
 	vec_each(struct targetfile, tf, &sk->files->list) {
@@ -238,12 +246,14 @@ static bool add_pattern(struct skeleton *sk, struct str pattern)
 	diag_error(sk->diag, NULL, "no probe matches '" STR_FMT "'", STR_ARG(pattern));
 	if (str_contains(pattern, STR(",")))
 		diag_note(sk->diag, NULL, "give each pattern a -t of its own");
-	else if (is_function(sk, pattern))
+	else if ((function = find_function(sk, pattern)).n)
 		diag_note(sk->diag, NULL, "it is a function: use 'uprobe:" STR_FMT "'",
-			  STR_ARG(pattern));
+			  STR_ARG(function));
 	else if (!has_probes)
 		diag_note(sk->diag, NULL, STR_FMT " has no USDT probes; functions are uprobe:NAME",
 			  STR_ARG(sk->files->list.v[0].path));
+	else if (!near)
+		diag_note(sk->diag, NULL, "functions are uprobe:NAME");
 	if (near)
 		diag_note(sk->diag, NULL, "did you mean '" STR_FMT ":" STR_FMT "'?",
 			  STR_ARG(near->provider), STR_ARG(near->name));

@@ -512,6 +512,8 @@ void skeleton_shorten_labels(struct skeleton *sk)
 	vec_each(struct skeleton_probe, p, &sk->probes) {
 		struct str bare = bare_label(sk, p);
 		const struct str *other = map_get(&first, bare);
+		if (str_eq(bare, p->label))
+			continue; // gcc records no linkage name, so no parameters, of a static one
 		if (!other)
 			map_put(sk->arena, &first, bare, &p->label);
 		else if (!str_eq(*other, p->label))

@@ -198,6 +198,45 @@ if [ $script = inside ] && command -v g++ >/dev/null; then
 	done
 fi
 
+# Copies in lambdas and in methods of local classes.
+cat >"$tmp/lambda.cc" <<'END'
+#include <cstdio>
+volatile int sink, n_calls;
+namespace acme {
+static inline int small(int v) { n_calls = n_calls + 1; return v * sink; }
+struct only { __attribute__((always_inline)) inline int inner(int v) { n_calls = n_calls + 0; return small(v) + sink; } };
+}
+__attribute__((noinline)) static int apply(int (*f)(int), int v) { return f(v); }
+inline int outer(int v)
+{
+	auto l = [](int x) __attribute__((noinline)) {
+		struct local { int go(int q) __attribute__((noinline)) { return acme::only().inner(q) + 1; } } o;
+		return acme::small(x) + o.go(x);
+	};
+	return apply(l, v) + l(v);
+}
+int (*volatile keep)(int) = outer, (*volatile plain)(int) = acme::small;
+int main()
+{
+	getchar();
+	auto l = [](int x) __attribute__((noinline)) { return acme::small(x); };
+	sink = outer(1) + keep(2) + plain(3) + l(4) + apply(l, 5);
+	printf("%d calls, done\n", (int)n_calls);
+	fflush(stdout);
+	getchar();
+}
+END
+for how in "g++ -O1" "g++ -O2" "clang++ -O2"; do
+	if [ $script != inside ] || ! $how -g -o "$tmp/lambda" "$tmp/lambda.cc" 2>/dev/null; then
+		skip "$how: lambdas" "no ${how% *}, or this bpftrace attaches only to entries"
+		continue
+	fi
+	live_start "$tmp/lambda"
+	live_round --count -t uprobe:acme::small "$live_pid"
+	is "$(grep '^@' "$tmp/trace")" "@count[uprobe:acme::small]: $(sed 's/ .*//' "$tmp/answers")" "$how: inlined copies in lambdas and local classes"
+	like "$("$live_sh" -x "$tmp/lambda" -t inner 2>&1)" "it is a function: use 'uprobe:acme::only::inner'" "$how: a function that is only there is one"
+done
+
 # A pattern with a scope means names of the source.
 if command -v g++ >/dev/null; then
 	(cd "$tmp" && gcc -O0 -g -c one.c two.c && g++ -O0 -g -o app main.cc one.o two.o) || exit 1
