@@ -64,57 +64,87 @@ static struct str find_enumerator(struct arena *a, const struct skeleton_probe *
 	return found;
 }
 
-/** Does str() of the argument read the text of a class? */
-static bool is_text_class(const struct condition *c, const struct skeleton_field *f)
+/** What begins at a token: an argument, NAME or args.NAME, and the members after it. */
+struct operand {
+	const struct skeleton_field *f; // NULL: none
+	struct ctype *type;		// NULL: not known
+	size_t end;			// its last token
+	bool has_members;
+};
+
+static const char *const members[] = {".", "->", NULL};
+
+static struct operand find_operand(const struct condition *c, const struct skeleton_probe *p,
+				   size_t i)
+{
+	const struct token *t = c->tokens.v;
+	size_t n = c->tokens.n;
+	bool is_full = i + 2 < n && tok_is(&t[i], "args") && tok_is(&t[i + 1], ".");
+	struct operand o = {.end = is_full ? i + 2 : i};
+	struct ctype_place m;
+	struct str bad;
+	if (is_full || is_name(c, i))
+		o.f = skeleton_find_field(c->arena, p, t[o.end].text);
+	o.type = o.f && o.f->arg ? ctype_as_pointer(c->arena, o.f->arg->type) : NULL;
+	for (; o.type && o.end + 2 < n && tok_is_any(&t[o.end + 1], members); o.end += 2) {
+		struct ctype *to = ctype_pointee(o.type), *in = to ? to : o.type;
+		bool found = ctype_resolve(in, t[o.end + 2].text, &m, &bad, &in);
+		o.type = found ? ctype_as_pointer(c->arena, m.type) : NULL;
+		o.has_members = true;
+	}
+	return o;
+}
+
+/** Does str() of @o read the text of a class? */
+static bool is_text_class(const struct operand *o)
 {
 	struct cxxclass class;
-	struct ctype *to =
-	    f && f->arg ? ctype_pointee(ctype_as_pointer(c->arena, f->arg->type)) : NULL;
-	return to && (f->by_name || str_has_prefix(f->value.s, STR("vars."))) &&
-	       cxxclass_read(to, &class) && class.kind == CXXCLASS_TEXT;
+	bool is_named = o->f && (o->f->by_name || str_has_prefix(o->f->value.s, STR("vars.")));
+	struct ctype *t = o->has_members ? ctype_strip(o->type) : ctype_pointee(o->type);
+	return t && is_named && cxxclass_read(t, &class) && class.kind == CXXCLASS_TEXT;
 }
 
-/** Is the argument @f, the token @i, compared with a text, and shown as one? A class with text is compared with anything. */
+/** Is @o, which begins at token @i, compared with a text, and shown as one? A class with text is compared with anything. */
 static bool is_compared_text(const struct condition *c, const struct skeleton_probe *p, size_t i,
-			     const struct skeleton_field *f)
+			     const struct operand *o)
 {
 	static const char *const equality[] = {"==", "!=", NULL};
-	size_t others[] = {i - 2, i + 2};
-	bool is_class = is_text_class(c, f);
-	for (size_t k = 0; k < 2; k++) {
-		size_t at = others[k];
-		if (at >= c->tokens.n || !tok_is_any(&c->tokens.v[k ? i + 1 : i - 1], equality))
-			continue;
-		const struct token *t = &c->tokens.v[at];
-		if (is_class || (f->shape.value.how == VALUE_STRING &&
-				 (t->kind == TOK_STRING ||
-				  (is_name(c, at) &&
-				   is_text_class(c, skeleton_find_field(c->arena, p, t->text))))))
-			return true;
-	}
-	return false;
+	const struct token *t = c->tokens.v;
+	bool is_class = is_text_class(o), is_before = i > 1 && tok_is_any(&t[i - 1], equality),
+	     is_after = o->end + 2 < c->tokens.n && tok_is_any(&t[o->end + 1], equality);
+	if (!is_before && !is_after)
+		return false;
+	size_t at = is_after ? o->end + 2 : i - 2;
+	while (!is_after && at > 1 && tok_is_any(&t[at - 1], members))
+		at -= 2;
+	struct operand other = find_operand(c, p, at);
+	return is_class ||
+	       ((o->has_members ? ctype_is_text(o->type) : o->f->shape.value.how == VALUE_STRING) &&
+		(t[at].kind == TOK_STRING || is_text_class(&other)));
 }
 
-static void write_token(struct condition *c, const struct skeleton_probe *p, size_t i,
+/** Writes token @i; @end: of a text that has begun, its last one. */
+static void write_token(struct condition *c, const struct skeleton_probe *p, size_t i, size_t *end,
 			struct code *out)
 {
 	struct str text = c->tokens.v[i].text;
-	const struct skeleton_field *f =
-	    is_name(c, i) ? skeleton_find_field(c->arena, p, text) : NULL;
+	struct operand o = find_operand(c, p, i);
+	bool is_alone = is_name(c, i), is_shown = o.f && !str_eqz(o.f->value.s, "?");
 	struct safe_word enumerator;
-	bool is_shown = f && !str_eqz(f->value.s, "?"); // the error of args.NAME has why
-	if (f && !is_shown)
-		code_z(out, "args.");
-	bool is_text = is_shown && is_compared_text(c, p, i, f);
-	code_z(out, is_text ? "str(" : "");
-	if (is_shown)
-		skeleton_write_value(f, true, out);
-	else if (is_name(c, i) &&
+	if (is_shown && is_compared_text(c, p, i, &o)) {
+		code_z(out, "str(");
+		*end = o.end;
+	}
+	if (o.f && !is_shown && is_alone)
+		code_z(out, "args."); // its error has why
+	if (is_shown && is_alone)
+		skeleton_write_value(o.f, true, out);
+	else if (is_alone &&
 		 word_take(find_enumerator(c->arena, p, text), ALPHABET_SCOPED_WORD, &enumerator))
 		code_word(out, enumerator);
 	else
 		code_text(out, text);
-	code_z(out, is_text ? ")" : "");
+	code_z(out, *end == i ? ")" : "");
 }
 
 /** What @out got from @off on is the user's @t. */
@@ -130,13 +160,13 @@ void condition_write(struct condition *c, const struct skeleton_probe *p, const 
 		     const char *close, struct code *out)
 {
 	const struct token *t = c->tokens.v;
-	size_t n = c->tokens.n, off = code_str(out).n;
+	size_t n = c->tokens.n, off = code_str(out).n, end = n;
 	code_z(out, open);
 	quote(c, &t[0], off, out); // 0.17 has the place of the whole condition
 	for (size_t i = 0; i < n; i++) {
 		code_text(out, t[i].before);
 		off = code_str(out).n;
-		write_token(c, p, i, out);
+		write_token(c, p, i, &end, out);
 		quote(c, &t[i], off, out);
 	}
 	off = code_str(out).n;

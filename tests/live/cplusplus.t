@@ -197,5 +197,7 @@ uprobe:__EXE__:deep { $o = args.o; printf("owner = \"%s\" tag = \"%s\" is_owner 
 	is "$(grep '^@' "$tmp/trace" | sort)" "$(sed -n 's/.* b="\(.*\)" n=.*/@[\1]/p' "$tmp/answers" | sort | uniq -c | sed 's/ *\([0-9]*\) \(.*\)/\2: \1/' | grep -v '^@\[\(cde\|a\)\]')" "... and as a key"
 	names -t uprobe:by_ref --filter 'b == "desk-a"'
 	is "$(sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace")" "$(grep 'b="desk-a" n' "$tmp/answers")" "$build --filter: by the text of a string"
+	names -t uprobe:deep --filter 'o->owner == "owner" && "tag" == args.o->tag && o->owner != o->tag' --deep 1
+	is "$(sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace")" "$(grep '^o=' "$tmp/answers")" "... and of members"
 done
 done_testing

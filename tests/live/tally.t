@@ -122,6 +122,8 @@ are_counts "$live_pid: $(awk -F'\t' '/^op/ && $3 == "KIND_FLUSH" && int($5 / 2) 
 work -t op_start --count=args.kind --filter 'kind == KIND_FLUSH && id / 2 > 20 && name == "data" && "dat" != name'
 are_counts "KIND_FLUSH: $(awk -F'\t' '/^op/ && $3 == "KIND_FLUSH" && int($5 / 2) > 20 && $4 == "data" { n++ } END { print n }' "$tmp/answers")" \
 	"--filter and --count: an argument is NAME or args.NAME, a char * its text beside a literal"
+work -t uprobe:serve --count=probe --filter 'o->name == "data" && args.o->name != "dat" && "data" == args.o->name && o->id > 20'
+are_counts "uprobe:serve: $(awk -F'\t' '/^op/ && $5 > 20 && $4 == "data" { n++ } END { print n }' "$tmp/answers")" "... and so is a member that is a char *"
 out=$("$live_sh" -q --bpftrace "$bpftrace" -t op_start --filter "nosuch > 3 && id" $live_pid 2>&1)
 is "$? $(head -n 3 <<<"$out")" "1 --filter:1:1: error: bpftrace: Unknown identifier: 'nosuch'
     nosuch > 3 && id
