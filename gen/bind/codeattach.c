@@ -169,18 +169,24 @@ static void report_inlined(const struct bind *b, const struct diag_place *at,
 
 /**
  * The compiler has also put the function into others, where no uprobe is. Of a pattern the first such
- * function is named.
+ * function is named, also one that has no code of its own.
  */
-static void warn_of_inlined(const struct bind *b, const struct diag_place *at,
-			    const struct context *near, size_t from)
+static void warn_of_inlined(const struct attaching *w, size_t from)
 {
-	const struct dwinlined *first = NULL;
-	size_t n = 0;
+	const struct bind *b = w->b;
+	const struct context *near = &w->ret->near;
+	struct dwsrc *src = w->file->bin.src;
+	const struct dwinlined *first = NULL, *d;
+	size_t n = 0, k = 0;
+	bool is_large; // it need not be said: this is a warning anyway
 	if (b->given->is_generated || near->places.n - from > MANY)
 		return;
-	for (size_t i = from; i < near->places.n; i++) {
-		const struct dwinlined *d =
-		    dwsite_inlined_at(near->places.v[i].src, near->places.v[i].addr);
+	for (size_t i = from; i < near->places.n || is_pattern(w->name); i++) {
+		d = i < near->places.n
+			? dwsite_inlined_at(near->places.v[i].src, near->places.v[i].addr)
+			: dwsite_inlined_named(src, w->name, &is_large, &k);
+		if (!d && i >= near->places.n)
+			break;
 		if (!d || !map_add(b->arena, &b->cache->reported_inlined, d->symbol))
 			continue;
 		first = first ? first : d;
@@ -191,7 +197,7 @@ static void warn_of_inlined(const struct bind *b, const struct diag_place *at,
 	const char *more =
 	    n > 1 ? arena_printf(b->arena, "; %zu more functions that match have copies", n - 1)
 		  : "";
-	report_inlined(b, at, first, first->n, more);
+	report_inlined(b, &w->place, first, first->n, more);
 }
 
 // --- places
@@ -756,7 +762,7 @@ static bool bind_as_written(struct attaching *w)
 		w->ret->near.places.n = from;
 		choose_clones(w);
 		bool good = write_places(w);
-		warn_of_inlined(b, &w->place, &w->ret->near, from);
+		warn_of_inlined(w, from);
 		return good;
 	}
 	const char *file = path_of(b, w->file, w->at->node->first);
@@ -764,7 +770,7 @@ static bool bind_as_written(struct attaching *w)
 		return false;
 	warn_of_return(w);
 	if (is_pattern(w->name))
-		warn_of_inlined(b, &w->place, &w->ret->near, from);
+		warn_of_inlined(w, from);
 	note_file(w, str_to_u64(w->name, &addr)
 			 ? codeplace_where(b->arena, &w->file->bin, addr, true)
 			 : STR(""));

@@ -773,14 +773,17 @@ const struct dwinlined *dwsite_inlined_known(const struct dwsrc *src, size_t *i)
 	return NULL;
 }
 
-const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern)
+const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern, bool *is_large,
+					     size_t *i)
 {
 	const struct dwinlined *d;
-	struct str word = dwsrc_word(pattern);
-	if (!begin_copies(src) || !dwfilter_may_have(src, word))
+	if (!*i && (!begin_copies(src) || !dwfilter_may_have(src, dwsrc_word(pattern))))
 		return NULL;
-	collect_all(src);
-	for (size_t i = 0; (d = dwsite_inlined_known(src, &i));)
+	if (is_large && dwfilter_is_large(src))
+		*is_large = true;
+	else
+		collect_all(src);
+	while ((d = dwsite_inlined_known(src, i)))
 		if (str_glob(pattern, d->name) || str_glob(pattern, d->symbol) ||
 		    str_glob(pattern, d->written))
 			return d;

@@ -104,8 +104,12 @@ const struct dwinlined *dwsite_inlined_next(struct dwsrc *src, struct str word,
 const struct dwinlined *dwsite_inlined_known(const struct dwsrc *src, size_t *i);
 /** Has the destructor at link-time address @pc a copy of the one in it that it is there to call? */
 bool dwsite_has_body(struct dwsrc *src, uint64_t pc);
-/** Any function whose name or symbol fits @pattern and of which there are copies, or NULL. */
-const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern);
+/**
+ * The next function whose name or symbol fits @pattern and of which there are copies, or NULL. @is_large, unless NULL: of large
+ * debug information only those that are known, and it is set.
+ */
+const struct dwinlined *dwsite_inlined_named(struct dwsrc *src, struct str pattern, bool *is_large,
+					     size_t *i);
 /** ns::Class::name of the function that is meant. */
 struct str dwsite_written(struct dwsrc *src, const struct dwsite *s);
 /** The file that declares @die, without its directories; empty when not known. */

@@ -37,10 +37,11 @@ struct finder {
 	VEC(struct function) found;
 	struct map names, addrs; // of `at` -> 1 + index in `found`
 	struct map owners;	 // name -> the first file that has it
-	unsigned n_odd;		 // whose names bpftrace does not take
-	unsigned n_ifuncs;	 // that the loader chooses: only their names are here
-	unsigned n_unsized;	 // to which it does not attach
-	unsigned n_refused;	 // the kernel does not, for `why`
+	struct map labels;  // of C++ functions of `at` that have code; address and label of copies
+	unsigned n_odd;	    // whose names bpftrace does not take
+	unsigned n_ifuncs;  // that the loader chooses: only their names are here
+	unsigned n_unsized; // to which it does not attach
+	unsigned n_refused; // the kernel does not, for `why`
 	const char *why;
 	unsigned n_unknown;		 // whose parameters are not known
 	struct str unknown;		 // one of them
@@ -49,6 +50,7 @@ struct finder {
 	struct str shadowed;		 // the name of one
 	const struct dwinlined *inlined; // a function that has copies which are not traced
 	size_t n_inlined;		 // how many have
+	const struct targetfile *large;	 // what is only inlined was not searched for in it
 	struct str thunk;		 // has copies of which nothing is known
 };
 
@@ -72,6 +74,14 @@ static bool is_named(const struct finder *f, struct str symbol)
 					     demangle_matches(f->sk->arena, f->name, symbol));
 }
 
+/** What is inlined may begin where another function does. A constructor of gcc has no parameters there. */
+static bool add_label(struct finder *f, uint64_t addr, struct str label)
+{
+	struct arena *a = f->sk->arena;
+	struct str bare = demangle_bare(a, label);
+	return map_add(a, &f->labels, str_printf(a, "0x%" PRIx64 " " STR_FMT, addr, STR_ARG(bare)));
+}
+
 static bool add_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
@@ -80,6 +90,9 @@ static bool add_symbol(void *ctx, const struct img_symbol *sym)
 	if (!is_named(f, sym->name) || codeplace_is_piece(sym->name) ||
 	    (f->source.n && !dwsite_is_from(f->at->bin.src, sym->addr, f->source)))
 		return true;
+	struct str label = demangle_written(a, sym->name);
+	if (!f->sk->is_list && add_label(f, sym->addr, label) && !str_eq(label, sym->name))
+		map_add(a, &f->labels, label);
 	const char *why = attachable_refusal(f->at->bin.img, sym->addr);
 	f->why = f->why ? f->why : why;
 	// As _init and _fini: bpftrace ends when it is to attach to one without a size.
@@ -112,7 +125,7 @@ static bool add_symbol(void *ctx, const struct img_symbol *sym)
 					   .name = name,
 					   .addr = sym->addr,
 					   .size = sym->size,
-					   .label = demangle_written(a, sym->name),
+					   .label = label,
 					   .by_address = str_has(sym->name, "$")});
 		same_addr = f->found.n;
 		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
@@ -217,7 +230,7 @@ static void part_clones(struct finder *f)
 static void drop_variants(struct finder *f, size_t from)
 {
 	size_t n = f->found.n - from, kept = from;
-	if (f->sk->is_list || n > CODEPLACE_MANY_VARIANTS)
+	if (n > CODEPLACE_MANY_VARIANTS)
 		return;
 	struct codeplace *all = arena_array(f->sk->arena, struct codeplace, n + 1);
 	for (size_t i = 0; i < n; i++) {
@@ -238,13 +251,40 @@ static void drop_variants(struct finder *f, size_t from)
 	f->found.n = kept;
 }
 
+static void add_copy(struct finder *f, uint64_t addr, struct dwasked asked, struct str label)
+{
+	struct img *img = f->at->bin.img;
+	struct str shadow = attachable_shadow(f->sk->arena, img, addr);
+	const char *why = attachable_refusal(img, addr);
+	if (!add_label(f, addr, label))
+		return;
+	f->why = f->why ? f->why : why;
+	f->n_shadowed += shadow.n > 0;
+	f->shadowed = shadow.n ? shadow : f->shadowed;
+	f->n_refused += !shadow.n && why;
+	if (!shadow.n && !why)
+		vec_push(f->sk->arena, &f->found,
+			 (struct function){.file = f->at,
+					   .name = word_own("?"),
+					   .addr = addr,
+					   .asked = asked,
+					   .label = label,
+					   .by_address = true,
+					   .is_copy = true});
+}
+
+static bool has_room(const struct finder *f, size_t n)
+{
+	return f->sk->probes.n + f->found.n + n <= SKELETON_MAX_FUNCTIONS;
+}
+
 /** The inlined copies of a pattern's functions, from @from on, each once: several destructors have the same. */
 static void add_copies(struct finder *f, size_t from)
 {
 	struct arena *a = f->sk->arena;
 	size_t n = f->found.n;
 	struct codeplaces places;
-	if (!traces_copies(f) || f->sk->is_list || n > SKELETON_MAX_FUNCTIONS)
+	if (!traces_copies(f) || n > SKELETON_MAX_FUNCTIONS)
 		return;
 	for (size_t i = from; i < n; i++) {
 		struct function fn = f->found.v[i];
@@ -256,30 +296,39 @@ static void add_copies(struct finder *f, size_t from)
 		if (!codeplace_function(a, &f->at->bin, name.n ? name : fn.name.s, &places))
 			continue;
 		f->thunk = places.thunk.n ? places.thunk : f->thunk;
-		if (f->sk->probes.n + f->found.n + places.n_inlined > SKELETON_MAX_FUNCTIONS)
+		if (!has_room(f, places.n_inlined))
 			continue;
 		f->found.v[i].has_copies = d->entries.n >= d->n;
-		fn = (struct function){.file = f->at,
-				       .name = word_own("?"),
-				       .label = fn.label,
-				       .by_address = true,
-				       .is_copy = true};
-		vec_each(const struct codeplace, p, &places.list) {
-			fn.addr = p->addr;
-			fn.asked = p->asked;
-			struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
-			const char *why = attachable_refusal(f->at->bin.img, p->addr);
-			if (p->how != CODEPLACE_COPY || !map_add_u64(a, &f->addrs, p->addr))
-				continue;
-			f->why = f->why ? f->why : why;
-			if (shadow.n)
-				drop_shadowed(f, p, shadow);
-			else if (why)
-				f->n_refused++;
-			else
-				vec_push(a, &f->found, fn);
-		}
+		vec_each(const struct codeplace, p, &places.list)
+			if (p->how == CODEPLACE_COPY)
+				add_copy(f, p->addr, p->asked, fn.label);
 	}
+}
+
+/** Copies of functions that match the pattern and have no code of their own; of what is large only those that are known. */
+static void add_bodiless(struct finder *f)
+{
+	struct dwsrc *src = f->at->bin.src;
+	const struct dwinlined *d;
+	bool is_large = false;
+	for (size_t i = 0; (d = dwsite_inlined_named(src, f->name, &is_large, &i));) {
+		struct str label = demangle_written(f->sk->arena, d->symbol);
+		bool is_c = str_eq(label, d->symbol);
+		if (map_get(&f->labels, label) ||
+		    (f->source.n && d->entries.n &&
+		     !dwsite_is_from(src, d->entries.v[0], f->source)))
+			continue;
+		size_t n = traces_copies(f) && has_room(f, d->entries.n) ? d->entries.n : 0;
+		if (n < d->n) {
+			f->n_inlined++;
+			f->inlined = f->inlined ? f->inlined : d;
+		}
+		for (size_t k = 0; k < n; k++)
+			add_copy(f, d->entries.v[k],
+				 (struct dwasked){.how = DWASKED_ENTRY, .name = d->symbol},
+				 is_c ? d->written : label);
+	}
+	f->large = is_large ? f->at : f->large;
 }
 
 /** False if no file has the name of the pattern. */
@@ -293,14 +342,18 @@ static bool find_all(struct finder *f)
 			continue;
 		has_file = true;
 		struct img *img = targetfile_open(files, f->at);
-		f->names = f->addrs = (struct map){0};
+		f->names = f->addrs = f->labels = (struct map){0};
 		struct codeplaces places;
 		if (img && str_has(f->name, "*?")) {
 			size_t from = f->found.n;
 			img_walk(img, IMG_FUNCTIONS, add_symbol, f);
 			part_clones(f);
+			if (f->sk->is_list)
+				continue;
 			drop_variants(f, from);
 			add_copies(f, from);
+			if (f->found.n > from || f->at == files->list.v)
+				add_bodiless(f);
 		} else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
 			add_places(f, &places);
 	}
@@ -556,7 +609,9 @@ static bool report_none(struct finder *f, struct str pattern)
 		return false;
 	vec_each(struct targetfile, tf, &files->list) {
 		struct img *img = is_meant(f, tf) ? targetfile_open(files, tf) : NULL;
-		const struct dwinlined *d = img ? dwsite_inlined_named(tf->bin.src, f->name) : NULL;
+		size_t i = 0;
+		const struct dwinlined *d =
+		    img ? dwsite_inlined_named(tf->bin.src, f->name, NULL, &i) : NULL;
 		if (d)
 			return diag_note(f->sk->diag, NULL,
 					 STR_FMT "() is inlined in %s and has no code of its own",
@@ -696,6 +751,11 @@ static void report_less(struct finder *f)
 			? ""
 			: arena_printf(f->sk->arena, "; %zu more of these functions have copies",
 				       f->n_inlined - 1));
+	if (f->large)
+		diag_note(f->sk->diag, NULL,
+			  "the debug information of " STR_FMT
+			  " is too large to look for all functions that are only inlined",
+			  STR_ARG(f->large->path));
 	if (f->n_unknown && !(f->sk->calls && !f->sk->calls->has_args))
 		diag_warning(f->sk->diag, NULL,
 			     "no debug information about the %s of " STR_FMT

@@ -65,6 +65,7 @@ like "$(said both)" 'warning: 5 inlined copies of both\(\) are not seen by this 
 like "$(clauses_of 0.17 "$tmp/app" 'uprobe:both' 2>&1)" 'warning: 5 inlined copies of both\(\) are not seen: in ' "-t says so, too"
 is "$(clauses_of 0.17 "$tmp/app" 'uprobe:only' 2>&1)" "btgen: error: no function matches 'uprobe:only'
 btgen: note: only() is inlined in a() and has no code of its own" "and of one that is only inlined"
+like "$(said '*o*')" 'warning: 5 inlined copies of both\(\) .*; 1 more functions that match have copies' "a pattern warns of one, too"
 
 printf '#pragma optional\nuprobe:__EXE__:only { @ = count(); }\nuprobe:__EXE__:both { @b = count(); }\n' >"$tmp/optional.bt"
 like "$("$btgen" check --for 0.17 -x "$tmp/app" "$tmp/optional.bt" 2>&1)" 'note: skipped, not in .*: only$' "one that is optional is skipped"
