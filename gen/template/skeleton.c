@@ -202,7 +202,8 @@ static struct str find_function(const struct skeleton *sk, struct str name)
 			continue;
 		if (codeplace_function(sk->arena, &tf->bin, name, &places))
 			return name;
-		d = d ? d : dwsite_inlined_named(tf->bin.src, name);
+		size_t i = 0;
+		d = d ? d : dwsite_inlined_named(tf->bin.src, name, NULL, &i);
 	}
 	return d ? d->written : STR("");
 }
