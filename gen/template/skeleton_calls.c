@@ -8,14 +8,11 @@ static bool check_file(const struct skeleton *sk, struct targetfile *tf)
 	const char *unless;
 	struct img *img = targetfile_open(sk->files, tf);
 	const char *what = img ? attachable_danger(img, &unless) : NULL;
-	if (!what)
+	if (!what || sk->diag->is_forced) // codeattach.c warns
 		return true;
-	diag_report(sk->diag, sk->diag->is_forced ? DIAG_WARNING : DIAG_ERROR, NULL, NULL,
-		    STR_FMT " has %s: return probes of its functions can crash the program",
-		    STR_ARG(tf->path), what);
-	if (!sk->diag->is_forced)
-		diag_note(sk->diag, NULL, "use --force if %s", unless);
-	return sk->diag->is_forced;
+	diag_error(sk->diag, NULL, STR_FMT " has %s: a return probe can crash the program",
+		   STR_ARG(tf->path), what);
+	return diag_note(sk->diag, NULL, "use --force if %s", unless);
 }
 
 bool skeleton_has_kernel_types(void)

@@ -74,7 +74,7 @@ app::leaf();
 app::leaf();
 } /* app::thing::run */' "names as C++ has them; an exception that stays within a function does no harm"
 	tree --calls '_ZN3app*' >/dev/null
-	like "$(cat "$tmp/said")" 'has C\+\+ exceptions: return probes of its functions can crash the program' \
+	like "$(cat "$tmp/said")" 'has C\+\+ exceptions: a return probe can crash the program' \
 		"a program with exceptions is not traced without --force"
 fi
 done_testing
