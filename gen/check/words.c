@@ -189,10 +189,11 @@ static bool is_script_name(const struct versions *v, const struct node *n)
 
 static void check_word(struct versions *v, const struct node *n)
 {
-	static const char *const kernel[] = {"true", "false", NULL}; // enumerators of its BTF, too
+	static const char *const truths[] = {"true", "false",
+					     NULL}; // 1 and 0 before, see emit_name()
 	const struct word *w = vocabulary_word(n->name->text);
 	if (w->since > v->b->given->version && (n->kind == NODE_CALL || w->is_bare) &&
-	    !tok_is_any(n->name, kernel) && !is_script_name(v, n) && is_new(v, w->name))
+	    !tok_is_any(n->name, truths) && !is_script_name(v, n) && is_new(v, w->name))
 		report_since(v, n->first, w->name, w->since);
 	// Without shapes another bpftrace runs the program, and has an --unsafe of its own.
 	if (n->kind == NODE_CALL && w->is_unsafe && v->b->given->shapes &&

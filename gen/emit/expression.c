@@ -540,6 +540,7 @@ bool emit_is_has_cpid(struct emitter *e, const struct node *n)
 /** A word: a builtin, an argument, an enumerator. */
 static const struct text *emit_name(struct emitter *e, const struct node *n, enum want want)
 {
+	static const char *const truths[] = {"true", "false", NULL};
 	const struct text *t = NULL;
 	struct str digits = STR("");
 	bool is_negative = false;
@@ -547,6 +548,9 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 		return emit_leaf(e, n);
 	if (emit_is_has_cpid(e, n))
 		return emit_instead(e, n, text_format(e, n, "(__builtin_cpid != 0)"));
+	if (tok_is_any(n->name, truths) &&
+	    vocabulary_word(n->name->text)->since > e->b->given->version)
+		return emit_constant(e, n, tok_is(n->name, "true") ? STR("1") : STR("0"));
 	if (node_is(n, NODE_NAME, "retval") && n->expr && n->expr->type)
 		t = arg_emit_retval(e, n);
 	else
