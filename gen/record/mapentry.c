@@ -100,6 +100,18 @@ void mapentry_fix_stats(struct map_stats *stats)
 	stats->average.value = (int64_t)((uint64_t)stats->total.value / (n ? n : 1));
 }
 
+struct str mapentry_stats_text(const struct map_stats *stats, char *text, size_t size)
+{
+	size_t n = 0;
+	const struct map_integer *of[] = {&stats->count, &stats->average, &stats->total};
+	static const char *const names[] = {"count", ", average", ", total"};
+	for (size_t i = 0; i < 3 && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n,
+				      of[i]->is_signed ? "%s %" PRId64 : "%s %" PRIu64, names[i],
+				      of[i]->value);
+	return str_from(text);
+}
+
 struct str mapentry_unshift(const struct value *v, struct str s, char *text, size_t size)
 {
 	int64_t kept;
@@ -111,12 +123,8 @@ struct str mapentry_unshift(const struct value *v, struct str s, char *text, siz
 		snprintf(text, size, "%" PRIu64, (uint64_t)stats.average.value);
 		return str_from(text);
 	}
-	if (is_stats) {
-		snprintf(text, size, "count %" PRIu64 ", average %" PRIu64 ", total %" PRIu64,
-			 (uint64_t)stats.count.value, (uint64_t)stats.average.value,
-			 (uint64_t)stats.total.value);
-		return str_from(text);
-	}
+	if (is_stats)
+		return mapentry_stats_text(&stats, text, size);
 	if (!v->shift || v->shift == VALUE_STATS || !mapentry_to_bits(s, &kept) ||
 	    !kept) // 0: zero() has been there
 		return s;

@@ -106,3 +106,5 @@ struct map_stats {
 bool mapentry_to_stats(struct str s, struct map_stats *ret);
 /** Of unsigned numbers, which bpftrace has taken for signed ones. */
 void mapentry_fix_stats(struct map_stats *stats);
+/** As every bpftrace before 0.24 prints them; @text of 96 bytes is enough. */
+struct str mapentry_stats_text(const struct map_stats *stats, char *text, size_t size);

@@ -560,7 +560,9 @@ static void name_entry(struct mapline *m, const struct render *how, struct str l
 	bool is_partial = str_has_suffix(line, STR(", ")) || str_has_suffix(line, STR("["));
 	if (map && is_partial && name_partly(m, map, 0, line, &to))
 		return;
-	bool is_entry = map && map->has_names && mapentry_split(map, line, &e);
+	bool is_entry = map && mapentry_split(map, line, &e);
+	bool is_stats = is_entry && mapentry_form(map, &e) == MAP_STATS;
+	is_entry = is_entry && (map->has_names || is_stats);
 	if (is_entry && e.has_key && !e.is_sure) { // a text has "]: ": what is before it is sure
 		size_t i = 0, n = map->shape->name.n + 1;
 		strbuf_adds(out, str_slice(line, 0, n));
@@ -580,7 +582,11 @@ static void name_entry(struct mapline *m, const struct render *how, struct str l
 	}
 	strbuf_addz(out, e.is_header ? ":" : ": ");
 	bool is_text = map->has_text_value && !map->shape->value.shift; // stats() are parts
-	if (is_text || !mapentry_walk(&map->value, e.value, name_leaf, &to))
+	struct map_stats stats;
+	char text[96];
+	if (is_stats && !map->shape->value.shift && mapentry_to_stats(e.value, &stats))
+		strbuf_adds(out, mapentry_stats_text(&stats, text, sizeof(text)));
+	else if (is_text || !mapentry_walk(&map->value, e.value, name_leaf, &to))
 		strbuf_adds(out, e.value);
 }
 

@@ -51,13 +51,13 @@ case $version in 22 | 23) zero='' ;; esac
 is "$(maps 'BEGIN { @a = avg((uint64)18446744073709551615); @b = stats((uint64)9223372036854775809); @c = stats(-5); @d[1] = avg((uint64)3);
 	@e[1] = avg((uint64)18446744073709551615); @f = avg((uint64)5); '"$zero"'$i = 0;
 	while ($i < 32) { @h = avg((uint64)576460752303423487); $i++; } print(@e, 1); exit(); }' |
-	sed 's/{ \.//; s/ }$//; s/ = / /g; s/ \./ /g' | sort -u)" "@a: 18446744073709551615
+	sort -u)" "@a: 18446744073709551615
 @b: count 1, average 9223372036854775809, total 9223372036854775809
 @c: count 1, average -5, total -5
 @d[1]: 3
 @e[1]: $(as 23 overflow 18446744073709551615)
 @f: $([ "$zero" ] && echo 0 || echo 5)
-@h: 576460752303423487" "averages of unsigned numbers of 64 bits"
+@h: 576460752303423487" "averages of unsigned numbers of 64 bits, and stats() in one form"
 # alone SCRIPT: what btgen says of it as a program for bpftrace alone
 alone() {
 	local out
