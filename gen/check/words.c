@@ -190,7 +190,7 @@ static bool is_script_name(const struct versions *v, const struct node *n)
 static void check_word(struct versions *v, const struct node *n)
 {
 	static const char *const truths[] = {"true", "false",
-					     NULL}; // 1 and 0 before, see emit_name()
+					     NULL}; // enumerators of its BTF, too; see emit_name()
 	const struct word *w = vocabulary_word(n->name->text);
 	if (w->since > v->b->given->version && (n->kind == NODE_CALL || w->is_bare) &&
 	    !tok_is_any(n->name, truths) && !is_script_name(v, n) && is_new(v, w->name))

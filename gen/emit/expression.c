@@ -548,7 +548,7 @@ static const struct text *emit_name(struct emitter *e, const struct node *n, enu
 		return emit_leaf(e, n);
 	if (emit_is_has_cpid(e, n))
 		return emit_instead(e, n, text_format(e, n, "(__builtin_cpid != 0)"));
-	if (tok_is_any(n->name, truths) &&
+	if (e->b->given->files && tok_is_any(n->name, truths) &&
 	    vocabulary_word(n->name->text)->since > e->b->given->version)
 		return emit_constant(e, n, tok_is(n->name, "true") ? STR("1") : STR("0"));
 	if (node_is(n, NODE_NAME, "retval") && n->expr && n->expr->type)
