@@ -3,6 +3,7 @@
 
 #include "bind/namedarg.h"
 #include "bind/namedvar.h"
+#include "ctype/cxxclass.h"
 #include "sema/arg_fact.h"
 #include "sema/exprplace.h"
 #include "sema/macrosign.h"
@@ -16,7 +17,8 @@ enum { MAX_ROUNDS = 100 }; // a value may pass through clauses from the last to 
 struct finder {
 	const struct bind *b;
 	const struct attach_clause *clause;
-	const struct node *dereferenced; // the operand of ->, [ or *, if it may be retval
+	const struct node
+	    *dereferenced; // the operand of ->, [ or *, which may be retval or a smart pointer
 	struct vars vars;
 	struct expr *shared[256]; // of several nodes
 	bool has_changed;	  // in this round
@@ -107,8 +109,11 @@ static void find_element(const struct node *n, const struct expr *of, struct exp
 /** The operand of ->, [ or *: there retval is a pointer, elsewhere a number. */
 static const struct expr *find_dereferenced(struct finder *f, struct node *n)
 {
+	const struct node *outer = f->dereferenced;
 	f->dereferenced = node_ungrouped(n);
-	return find_expr(f, n);
+	const struct expr *of = find_expr(f, n);
+	f->dereferenced = outer;
+	return of;
 }
 
 /**
@@ -680,6 +685,22 @@ static void find_word(struct finder *f, struct node *n, struct expr *e)
 	}
 }
 
+/** `x->own->id` of a std::unique_ptr in memory: it begins with the pointer, which is read by its address. */
+static void find_smart_pointer(const struct finder *f, const struct node *n, struct expr *e)
+{
+	struct cxxclass c;
+	if (f->dereferenced != n || !e->is_place || !cxxclass_read(e->type, &c) ||
+	    c.kind != CXXCLASS_POINTER || c.first.off)
+		return;
+	while (n->parent->kind == NODE_GROUP)
+		n = n->parent;
+	if (!tok_is(n->last->next, "->") && !node_is(n->parent, NODE_UNARY, "*"))
+		return; // a member of its own
+	e->type = c.first.type;
+	e->by_address = true;
+	e->sign = sign_of_type(e->type, 0);
+}
+
 static void find_step(struct finder *f, struct node *n, struct expr *e)
 {
 	if (find_named(f, n, e) || find_program_variable(f, n, e))
@@ -689,12 +710,14 @@ static void find_step(struct finder *f, struct node *n, struct expr *e)
 		find_element(n, of, e);
 	else
 		f->good &= exprplace_member(f->b, n, of, f->is_last, e);
+	find_smart_pointer(f, n, e);
 }
 
 static void find_indexed(struct finder *f, struct node *n, struct expr *e)
 {
 	find_expr(f, n->child->next);
 	f->good &= exprplace_index(f->b, n, find_dereferenced(f, n->child), f->is_last, e);
+	find_smart_pointer(f, n, e);
 }
 
 static void find_cast(struct finder *f, struct node *n, struct expr *e)

@@ -127,6 +127,12 @@ NOIPA void deep(const order &o)
 }
 volatile long sink;
 NOIPA void late(int a, int b, int c, int d, int e, string_view f) { sink += a + b + c + d + e + (long)f.size(); }
+struct node { virtual ~node() {} int id = 0; string name; unsigned flag : 3; std::shared_ptr<node> next; };
+struct tree : mine { std::unique_ptr<node> top, all[2]; std::shared_ptr<node> last; struct { std::unique_ptr<node> none; } in; };
+NOIPA void owned(tree *t)
+{
+	printf("owned %d %s %d %d %d 0 %d\n", t->top->id, quoted(t->top->name), t->top->flag, t->all[1]->id, t->last->next->id, (*t->last).id);
+}
 NOIPA void other(const vector<bool> &a, const std::map<int, int> &b, const std::wstring &c, mine d) { sink += (long)(a.size() + b.size() + c.size()) + d.size; }
 int main()
 {
@@ -155,6 +161,18 @@ int main()
 	optionals(std::nullopt, std::nullopt, 10, std::nullopt);
 	nul(string("a\0b", 3), string("012345678901234567890\0x", 23));
 	deep(order{-11, "owner", {1, 2}, std::make_unique<own>(), 12, "tag"});
+	tree t;
+	t.top = std::make_unique<node>();
+	t.top->id = -3;
+	t.top->name = "the name of the topmost node";
+	t.top->flag = 6;
+	t.all[1] = std::make_unique<node>();
+	t.all[1]->id = 8;
+	t.last = std::make_shared<node>();
+	t.last->id = 9;
+	t.last->next = std::make_shared<node>();
+	t.last->next->id = -10;
+	owned(&t);
 	late(1, 2, 3, 4, 5, "x");
 	other({true}, {{1, 2}}, L"wide", {3});
 	puts("done");
@@ -169,7 +187,7 @@ for build in 'g++ -O0' 'g++ -O2' 'clang++ -O0' 'clang++ -O2'; do
 	names "${functions[@]}"
 	# clang may not say where a class that is passed behind a pointer is before the prologue has ended.
 	sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace" | sed 's/^a=? n=? v=?$/a unknown/' >"$tmp/got"
-	grep -v '^done\|^o=' "$tmp/answers" | sed 's/(nil)/0x0/g' >"$tmp/want"
+	grep -v '^done\|^o=\|^owned' "$tmp/answers" | sed 's/(nil)/0x0/g' >"$tmp/want"
 	[ "$compiler" = g++ ] || { grep -q 'a unknown' "$tmp/got" && sed -i 's/^a=.* v=.*/a unknown/' "$tmp/want"; }
 	is "$(cat "$tmp/got")" "$(cat "$tmp/want")" "$build -t: values of the library's classes"
 	names -t uprobe:deep --deep 1
@@ -195,6 +213,8 @@ uprobe:__EXE__:deep { $o = args.o; printf("owner = \"%s\" tag = \"%s\" is_owner 
 	sed -n '/ b=.* n=[-1-3]*$/p; /^a="[a-z]*"$/p; s/.*\(owner = "[^"]*"\).*/\1 tag = "tag" is_owner = 1/p' "$tmp/answers" >"$tmp/want"
 	is "$(grep -v '^@\|^$' "$tmp/trace")" "$(cat "$tmp/want")" "$build: str() of strings by reference, of views and of members"
 	is "$(grep '^@' "$tmp/trace" | sort)" "$(sed -n 's/.* b="\(.*\)" n=.*/@[\1]/p' "$tmp/answers" | sort | uniq -c | sed 's/ *\([0-9]*\) \(.*\)/\2: \1/' | grep -v '^@\[\(cde\|a\)\]')" "... and as a key"
+	names -e 'uprobe:__EXE__:owned { $t = args.t; printf("owned %d \"%s\" %d %d %d %d %d\n", args.t->top->id, str($t->top->name), $t->top->flag, (args.t->all[1])->id, $t->last->next->id, $t->in.none->id, (*$t->last).id); }'
+	is "$(cat "$tmp/trace")" "$(grep '^owned' "$tmp/answers")" "$build: members of what std::unique_ptr and shared_ptr lead to"
 	names -t uprobe:by_ref --filter 'b == "desk-a"'
 	is "$(sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace")" "$(grep 'b="desk-a" n' "$tmp/answers")" "$build --filter: by the text of a string"
 	names -t uprobe:deep --filter 'o->owner == "owner" && "tag" == args.o->tag && o->owner != o->tag' --deep 1
