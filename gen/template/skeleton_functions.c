@@ -18,13 +18,11 @@ enum { MAX_PATIENCE = 1000 };
 
 struct function {
 	struct targetfile *file;
+	struct codeplace place; // its name is the label
 	struct safe_word name;
-	uint64_t addr, size; // the latter of a pattern's
-	struct str label;    // as people write it
-	bool by_address;     // no name means it alone
-	bool is_copy;	     // it is inlined
-	bool has_copies;     // which are found, too
-	struct dwasked asked;
+	bool by_address; // no name means it alone
+	bool has_copies; // which are found, too
+	bool leads_on;	 // to another one, where a call counts
 	unsigned n_same; // others of that name, which bpftrace does not find
 };
 
@@ -111,21 +109,27 @@ static bool add_symbol(void *ctx, const struct img_symbol *sym)
 	uintptr_t same_addr = (uintptr_t)map_get_u64(&f->addrs, sym->addr);
 	if (same_name && !(f->sk->is_list && !same_addr)) {
 		struct function *other = &f->found.v[same_name - 1];
-		other->n_same += !same_addr && other->addr != sym->addr;
+		other->n_same += !same_addr && other->place.addr != sym->addr;
 		return true;
 	}
+	struct codeplace place = {.kind = demangle_kind_of(sym->name),
+				  .addr = sym->addr,
+				  .size = sym->size,
+				  .symbol = sym->name,
+				  .name = label};
 	if (same_addr) {
 		struct function *other = &f->found.v[same_addr - 1];
-		if (name.s.n < other->name.s.n)
+		if (name.s.n < other->name.s.n) {
+			place.name = other->place.name;
+			other->place = place;
 			other->name = name;
+		}
 	} else {
 		// In a template $1 is an argument of the script.
 		vec_push(a, &f->found,
 			 (struct function){.file = f->at,
+					   .place = place,
 					   .name = name,
-					   .addr = sym->addr,
-					   .size = sym->size,
-					   .label = label,
 					   .by_address = str_has(sym->name, "$")});
 		same_addr = f->found.n;
 		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
@@ -151,12 +155,42 @@ static bool traces_copies(const struct finder *f)
 	return f->sk->copies == SKELETON_COPIES && !f->is_return;
 }
 
+static bool is_copy(const struct function *fn)
+{
+	return fn->place.how == CODEPLACE_COPY;
+}
+
+/** Unless it cannot be traced. */
+static void add_place(struct finder *f, const struct function *fn)
+{
+	struct arena *a = f->sk->arena;
+	const struct codeplace *p = &fn->place;
+	struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
+	if (is_copy(fn) && !traces_copies(f))
+		return;
+	if (shadow.n && !f->sk->is_list) {
+		drop_shadowed(f, p, shadow);
+		return;
+	}
+	if (p->symbol.n && !map_get(&f->owners, p->symbol))
+		map_put(a, &f->owners, p->symbol, f->at);
+	const char *why = attachable_refusal(f->at->bin.img, p->addr);
+	f->why = f->why ? f->why : why;
+	// As _init and _fini: bpftrace ends when it is to attach to one.
+	if (!is_copy(fn) && !p->size)
+		f->n_unsized++;
+	else if (why)
+		f->n_refused++;
+	else
+		vec_push(a, &f->found, *fn);
+}
+
 /** What the name means in f->at, by codeplace.h. */
 static void add_places(struct finder *f, const struct codeplaces *places)
 {
 	struct arena *a = f->sk->arena;
 	for (size_t i = 0; i < places->list.n; i++) {
-		struct function fn = {.file = f->at, .label = f->name};
+		struct function fn = {.file = f->at, .place.name = f->name};
 		if (!places->list.v[i].is_ifunc || !is_writable(f->name, &fn.name))
 			continue;
 		map_put(a, &f->owners, f->name, f->at);
@@ -167,34 +201,14 @@ static void add_places(struct finder *f, const struct codeplaces *places)
 	    vec_any(const struct codeplace, p, &places->list, p->how == CODEPLACE_CLONE);
 	f->thunk = places->thunk.n ? places->thunk : f->thunk;
 	vec_each(const struct codeplace, p, &places->list) {
-		struct function fn = {.file = f->at,
-				      .name = word_own("?"),
-				      .addr = p->addr,
-				      .label = p->name,
-				      .is_copy = p->how == CODEPLACE_COPY};
+		struct function fn = {.file = f->at, .place = *p, .name = word_own("?")};
 		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
 				has_clone || p->how != CODEPLACE_ENTRY ||
 				!is_writable(p->symbol, &fn.name) || str_has(p->symbol, "$");
-		fn.asked = p->asked;
 		fn.has_copies = places->n_inlined && traces_copies(f);
 		if (f->sk->is_list) // its symbol is shown, also of a clone
 			is_writable(p->symbol, &fn.name);
-		struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
-		if (shadow.n && !f->sk->is_list) {
-			drop_shadowed(f, p, shadow);
-			continue;
-		}
-		if (p->symbol.n && !map_get(&f->owners, p->symbol))
-			map_put(a, &f->owners, p->symbol, f->at);
-		const char *why = attachable_refusal(f->at->bin.img, p->addr);
-		f->why = f->why ? f->why : why;
-		// As _init and _fini: bpftrace ends when it is to attach to one.
-		if (!fn.is_copy && !p->size)
-			f->n_unsized++;
-		else if (why)
-			f->n_refused++;
-		else if (!fn.is_copy || traces_copies(f))
-			vec_push(a, &f->found, fn);
+		add_place(f, &fn);
 	}
 }
 
@@ -229,48 +243,26 @@ static void part_clones(struct finder *f)
 /** Leaves out what only leads to another function of the pattern, from @from on: a call counts there. */
 static void drop_variants(struct finder *f, size_t from)
 {
-	size_t n = f->found.n - from, kept = from;
-	if (n > CODEPLACE_MANY_VARIANTS)
+	size_t n = f->found.n, kept = from;
+	struct function *v = f->found.v;
+	if (n - from > CODEPLACE_MANY_VARIANTS)
 		return;
-	struct codeplace *all = arena_array(f->sk->arena, struct codeplace, n + 1);
-	for (size_t i = 0; i < n; i++) {
-		const struct function *fn = &f->found.v[from + i];
-		all[i] = (struct codeplace){.kind = demangle_kind_of(fn->name.s),
-					    .addr = fn->addr,
-					    .size = fn->size,
-					    .symbol = fn->name.s,
-					    .name = fn->label};
-	}
-	for (size_t i = 0; i < n; i++) {
-		bool is_counted = false;
-		for (size_t k = 0; k < n && !is_counted; k++)
-			is_counted = codeplace_calls_variant(f->at->bin.src, &all[i], &all[k]);
-		if (!is_counted)
-			f->found.v[kept++] = f->found.v[from + i];
-	}
+	for (size_t i = from; i < n; i++)
+		for (size_t k = from; k < n && !v[i].leads_on; k++)
+			v[i].leads_on =
+			    codeplace_calls_variant(f->at->bin.src, &v[i].place, &v[k].place);
+	for (size_t i = from; i < n; i++)
+		if (!v[i].leads_on)
+			v[kept++] = v[i];
 	f->found.n = kept;
 }
 
-static void add_copy(struct finder *f, uint64_t addr, struct dwasked asked, struct str label)
+static void add_copy(struct finder *f, struct codeplace p)
 {
-	struct img *img = f->at->bin.img;
-	struct str shadow = attachable_shadow(f->sk->arena, img, addr);
-	const char *why = attachable_refusal(img, addr);
-	if (!add_label(f, addr, label))
-		return;
-	f->why = f->why ? f->why : why;
-	f->n_shadowed += shadow.n > 0;
-	f->shadowed = shadow.n ? shadow : f->shadowed;
-	f->n_refused += !shadow.n && why;
-	if (!shadow.n && !why)
-		vec_push(f->sk->arena, &f->found,
-			 (struct function){.file = f->at,
-					   .name = word_own("?"),
-					   .addr = addr,
-					   .asked = asked,
-					   .label = label,
-					   .by_address = true,
-					   .is_copy = true});
+	if (add_label(f, p.addr, p.name))
+		add_place(
+		    f, &(struct function){
+			   .file = f->at, .place = p, .name = word_own("?"), .by_address = true});
 }
 
 static bool has_room(const struct finder *f, size_t n)
@@ -289,8 +281,8 @@ static void add_copies(struct finder *f, size_t from)
 	for (size_t i = from; i < n; i++) {
 		struct function fn = f->found.v[i];
 		struct str name = demangle_symbol(a, fn.name.s);
-		const struct dwinlined *d = dwsite_inlined_at(f->at->bin.src, fn.addr);
-		if (!d || attachable_shadow(a, f->at->bin.img, fn.addr).n)
+		const struct dwinlined *d = dwsite_inlined_at(f->at->bin.src, fn.place.addr);
+		if (!d || attachable_shadow(a, f->at->bin.img, fn.place.addr).n)
 			continue;
 		f->found.v[i].by_address = true; // its name means all copies again
 		if (!codeplace_function(a, &f->at->bin, name.n ? name : fn.name.s, &places))
@@ -299,9 +291,11 @@ static void add_copies(struct finder *f, size_t from)
 		if (!has_room(f, places.n_inlined))
 			continue;
 		f->found.v[i].has_copies = d->entries.n >= d->n;
-		vec_each(const struct codeplace, p, &places.list)
+		vec_each(struct codeplace, p, &places.list) {
+			p->name = fn.place.name;
 			if (p->how == CODEPLACE_COPY)
-				add_copy(f, p->addr, p->asked, fn.label);
+				add_copy(f, *p);
+		}
 	}
 }
 
@@ -324,9 +318,11 @@ static void add_bodiless(struct finder *f)
 			f->inlined = f->inlined ? f->inlined : d;
 		}
 		for (size_t k = 0; k < n; k++)
-			add_copy(f, d->entries.v[k],
-				 (struct dwasked){.how = DWASKED_ENTRY, .name = d->symbol},
-				 is_c ? d->written : label);
+			add_copy(f, (struct codeplace){
+					.how = CODEPLACE_COPY,
+					.addr = d->entries.v[k],
+					.name = is_c ? d->written : label,
+					.asked = {.how = DWASKED_ENTRY, .name = d->symbol}});
 	}
 	f->large = is_large ? f->at : f->large;
 }
@@ -435,9 +431,9 @@ static void add_listed(struct finder *f, const struct function *fn)
 	struct skeleton_probe p = {
 	    .file = fn->file, .kind = f->is_return ? "uretprobe" : "uprobe", .what = fn->name};
 	struct funcargs args;
-	bool is_known = !fn->is_copy && funcargs_read(fn->file->bin.src, fn->addr, &args);
+	bool is_known = !is_copy(fn) && funcargs_read(fn->file->bin.src, fn->place.addr, &args);
 	is_known &= !str_eqz(fn->name.s, "?");
-	struct str name = is_known ? demangle_name(a, fn->name.s) : fn->label;
+	struct str name = is_known ? demangle_name(a, fn->name.s) : fn->place.name;
 	p.label = str_printf(a, "%s:" STR_FMT, p.kind, STR_ARG(name));
 	p.declaration = p.label;
 	if (is_known)
@@ -473,16 +469,16 @@ static void add_variable(struct skeleton *sk, struct skeleton_probe *p, const st
 static void add_copied(struct skeleton *sk, struct skeleton_probe *p, const struct function *fn)
 {
 	struct dwsrc *src = fn->file->bin.src;
-	struct context_place at = {.src = src, .addr = fn->addr};
+	struct context_place at = {.src = src, .addr = fn->place.addr};
 	struct dwsite copy, innermost;
 	struct namedvars vars;
-	if (!dwsite_at(src, fn->addr, &fn->asked, &copy) ||
-	    !dwsite_at(src, fn->addr, NULL, &innermost) || copy.end != innermost.end)
+	if (!dwsite_at(src, fn->place.addr, &fn->place.asked, &copy) ||
+	    !dwsite_at(src, fn->place.addr, NULL, &innermost) || copy.end != innermost.end)
 		return;
 	// gcc -O1 leaves the instruction before a copy out of it: what is there is the caller's.
 	Dwarf_Die *function = &copy.dies.v[copy.end - 1];
 	const char *symbol = dwsrc_symbol(function);
-	if (!str_eqz(fn->asked.name, *symbol ? symbol : dwsrc_name(function)))
+	if (!str_eqz(fn->place.asked.name, *symbol ? symbol : dwsrc_name(function)))
 		return;
 	namedvar_list(sk->arena, &at, 1, &vars);
 	p->fields = arena_array(sk->arena, struct skeleton_field, vars.list.n + 1);
@@ -498,15 +494,15 @@ static void add_function(struct finder *f, const struct function *fn)
 				   .kind = f->is_return ? "uretprobe" : "uprobe",
 				   .what = fn->name,
 				   .declaration = fn->name.s,
-				   .addr = fn->addr};
+				   .addr = fn->place.addr};
 	struct funcargs args;
-	if (fn->n_same && attachable_shadow(sk->arena, fn->file->bin.img, fn->addr).n) {
+	if (fn->n_same && attachable_shadow(sk->arena, fn->file->bin.img, fn->place.addr).n) {
 		f->n_shadowed += 1 + fn->n_same; // any of them may be the first
 		f->shadowed = fn->name.s;
 		return;
 	}
 	p.label = str_printf(sk->arena, "%s:" STR_FMT, p.kind,
-			     STR_ARG(demangle_shorten(sk->arena, fn->label)));
+			     STR_ARG(demangle_shorten(sk->arena, fn->place.name)));
 	// __EXE__ means the first file that has it.
 	p.needs_path = f->file.n || fn->by_address ? fn->file != &sk->files->list.v[0]
 						   : fn->file != map_get(&f->owners, fn->name.s);
@@ -514,16 +510,16 @@ static void add_function(struct finder *f, const struct function *fn)
 		diag_warning(sk->diag, NULL,
 			     "%u functions of " STR_FMT " are named " STR_FMT
 			     ": bpftrace attaches to the first",
-			     fn->n_same + 1, STR_ARG(fn->file->path), STR_ARG(fn->label));
+			     fn->n_same + 1, STR_ARG(fn->file->path), STR_ARG(fn->place.name));
 	if (fn->by_address)
-		p.what = word_number(sk->arena, fn->addr);
-	if (fn->is_copy) {
+		p.what = word_number(sk->arena, fn->place.addr);
+	if (is_copy(fn)) {
 		f->n_copies++;
 		add_copied(sk, &p, fn);
 		f->n_bare += p.n_fields == 0;
-	} else if (!funcargs_read(fn->file->bin.src, fn->addr, &args)) {
+	} else if (!funcargs_read(fn->file->bin.src, fn->place.addr, &args)) {
 		f->n_unknown++;
-		f->unknown = demangle_bare(sk->arena, fn->label);
+		f->unknown = demangle_bare(sk->arena, fn->place.name);
 	} else {
 		p.declaration = funcargs_declaration(sk->arena, &args);
 		if (!f->is_return)
@@ -532,7 +528,8 @@ static void add_function(struct finder *f, const struct function *fn)
 			add_result(sk, &p, &args);
 	}
 	const struct dwinlined *inlined =
-	    fn->is_copy || fn->has_copies ? NULL : dwsite_inlined_at(fn->file->bin.src, fn->addr);
+	    is_copy(fn) || fn->has_copies ? NULL
+					  : dwsite_inlined_at(fn->file->bin.src, fn->place.addr);
 	f->n_inlined += inlined != NULL;
 	f->inlined = inlined && !f->inlined ? inlined : f->inlined;
 	skeleton_add(sk, &p);
@@ -652,7 +649,7 @@ static struct str find_source(struct finder *f, size_t *ret_n)
 		vec_each(const struct function, fn, &f->found) {
 			if (fn->file != f->found.v[0].file)
 				continue;
-			struct str path = dwsite_source(fn->file->bin.src, fn->addr);
+			struct str path = dwsite_source(fn->file->bin.src, fn->place.addr);
 			struct str name = str_copy(a, str_base(path));
 			size_t *n = map_get(&counts, name);
 			if (!n && path.n)
@@ -909,10 +906,10 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 	for (size_t i = 0; i < f.found.n; i++) {
 		const struct function *fn = &f.found.v[i];
 		// Copies of two functions can begin at one address.
-		struct str key =
-		    str_printf(sk->arena, "%s %llx " STR_FMT " " STR_FMT,
-			       f.is_return ? "uretprobe" : "uprobe", (unsigned long long)fn->addr,
-			       STR_ARG(fn->file->path), STR_ARG(fn->is_copy ? fn->label : STR("")));
+		struct str key = str_printf(
+		    sk->arena, "%s %llx " STR_FMT " " STR_FMT, f.is_return ? "uretprobe" : "uprobe",
+		    (unsigned long long)fn->place.addr, STR_ARG(fn->file->path),
+		    STR_ARG(is_copy(fn) ? fn->place.name : STR("")));
 		if (!map_add(sk->arena, &sk->known, key))
 			continue;
 		if (sk->is_list)
