@@ -63,7 +63,7 @@ static unsigned line_for(const struct code_site *s, const struct argloc *l,
 	if (l->scope->pc != s->site.pc)
 		return line_at(s, l->scope->pc);
 	if (v->block < s->site.end)
-		return s->asked.line ? s->asked.line : s->site.line;
+		return s->site.row.line;
 	size_t inner = s->site.end - 1, i = inner;
 	while ((i = dwsite_function_of(&s->site, i + 1)) < function_of(s, v))
 		inner = i;
@@ -76,9 +76,8 @@ static bool is_same_file(const struct code_site *s, const struct argloc_var *v)
 {
 	Dwarf_Die die = v->die, function = s->site.dies.v[function_of(s, v)];
 	struct str own = dwsite_decl_file(s->src, &die),
-		   file = v->block >= s->site.end ? dwsite_decl_file(s->src, &function)
-			  : s->asked.line	  ? s->asked.name
-						  : str_base(s->site.file);
+		   file = v->block < s->site.end ? s->site.row.file
+						 : dwsite_decl_file(s->src, &function);
 	return !own.n || str_eq(own, file);
 }
 
@@ -252,29 +251,30 @@ static const struct argloc_var *find_in(struct code_site *s, size_t end, struct 
 	return v ? v : later;
 }
 
+/** The same of the line of @s; then it is what @name means there. */
+static bool find_forgotten(struct code_site *s, Dwarf_Die scope, struct str name, struct found *ret)
+{
+	struct dwwalk w = {0};
+	if (!is_forgotten(s, &w, &scope, name, s->site.row.line, 0))
+		return false;
+	*ret =
+	    (struct found){.var.name = name, .is_global = true, .why_not = "it is optimized out"};
+	return true;
+}
+
 /** In the function that is meant, then in those around it. */
 static bool find_local(struct code_site *s, struct str name, struct found *ret)
 {
 	const struct argloc_var *v = NULL;
-	Dwarf_Die gone = s->site.gone && !s->is_call ? dwsrc_origin(*s->site.gone) : (Dwarf_Die){0};
-	struct dwwalk below = {0};
-	if (gone.addr &&
-	    is_forgotten(s, &below, &gone, name, s->asked.line ? s->asked.line : s->site.line, 0)) {
-		*ret = (struct found){
-		    .var.name = name, .is_global = true, .why_not = "it is optimized out"};
+	if (s->site.gone && !s->is_call &&
+	    find_forgotten(s, dwsrc_origin(*s->site.gone), name, ret))
 		return true;
-	}
 	for (size_t end = s->site.end; !v && end;) {
 		Dwarf_Die origin = s->site.dies.v[end - 1];
-		struct dwwalk w = {0};
 		v = find_in(s, end, name, ret);
 		if (!v && dwsrc_follow(&origin, DW_AT_abstract_origin) &&
-		    is_forgotten(s, &w, &origin, name, s->asked.line ? s->asked.line : s->site.line,
-				 0)) {
-			*ret = (struct found){
-			    .var.name = name, .is_global = true, .why_not = "it is optimized out"};
+		    find_forgotten(s, origin, name, ret))
 			return true;
-		}
 		end = end < s->site.dies.n ? dwsite_function_of(&s->site, end) + 1 : 0;
 	}
 	if (v)

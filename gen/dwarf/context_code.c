@@ -2,7 +2,6 @@
 
 #include <dwarf.h>
 
-#include "elf/debugfile.h"
 #include "dwarf/dwsplit.h"
 
 /** A wildcard may mean thousands of places, and a unit may bring as many along. */
@@ -100,33 +99,24 @@ static struct context_unit *gather(struct arena *a, struct context *c, struct dw
  * functions refer to those of the sources' units: the unit of the function that has the code at
  * @pc, inlined or not.
  */
-static void find_source_unit(Dwarf_Die *unit, Dwarf_Addr pc)
+static void find_source_unit(struct dwsrc *src, Dwarf_Die *unit, uint64_t pc)
 {
-	Dwarf_Die *scopes = NULL, source;
 	const char *name = dwarf_diename(unit);
-	if (!name || strcmp(name, "<artificial>") != 0)
+	struct dwsite site;
+	Dwarf_Die source;
+	if (!name || strcmp(name, "<artificial>") != 0 || !dwsite_at(src, pc, NULL, &site))
 		return;
-	int n = dwarf_getscopes(unit, pc, &scopes);
-	for (int i = 0; i < n; i++) {
-		if (!dwsite_is_function(&scopes[i]))
-			continue;
-		Dwarf_Die die = dwsrc_origin(scopes[i]);
-		if (dwarf_diecu(&die, &source, NULL, NULL) &&
-		    dwarf_tag(&source) == DW_TAG_compile_unit)
-			*unit = source;
-		break;
-	}
-	free(scopes);
+	Dwarf_Die die = dwsrc_origin(site.dies.v[site.end - 1]);
+	if (dwarf_diecu(&die, &source, NULL, NULL) && dwarf_tag(&source) == DW_TAG_compile_unit)
+		*unit = source;
 }
 
 static struct context_unit *find_unit(struct arena *a, struct context *c,
 				      const struct context_place *p)
 {
 	struct dwsrc *src = p->src;
-	struct debuginfo *di;
 	Dwarf_Die unit, split;
-	if (!dwsrc_open(src) || !img_debuginfo(src->img, &di) ||
-	    !dwsite_listed_unit(src, p->addr, &unit))
+	if (!dwsrc_open(src) || !dwsite_listed_unit(src, p->addr, &unit))
 		return NULL;
 	if (dwsplit_unit(src, &unit, &split)) {
 		if (!split.cu || !dwsplit_is_whole(&split)) {
@@ -135,7 +125,7 @@ static struct context_unit *find_unit(struct arena *a, struct context *c,
 		}
 		unit = split;
 	}
-	find_source_unit(&unit, p->addr - di->bias);
+	find_source_unit(src, &unit, p->addr);
 	struct context_unit *u = map_get_ptr(&c->units, unit.addr);
 	if (!u) {
 		u = gather(a, c, src, &unit);

@@ -217,20 +217,17 @@ struct str dwsite_decl_file(struct dwsrc *src, Dwarf_Die *die)
 }
 
 /** May the line be part of the function @die, and is that declared after line *@last? */
-static bool has_line(struct dwsrc *src, const struct dwsite *s, Dwarf_Die *die,
-		     const struct dwasked *asked, unsigned *last)
+static bool has_line(struct dwsrc *src, const struct dwsite *s, Dwarf_Die *die, unsigned *last)
 {
 	Dwarf_Die declaration = declaration_of(*die);
-	struct str file = str_base(asked->name.n ? asked->name : s->file);
-	unsigned line = asked->name.n ? asked->line : s->line,
-		 declared = dwsite_line_of(&declaration, DW_AT_decl_line),
+	unsigned line = s->row.line, declared = dwsite_line_of(&declaration, DW_AT_decl_line),
 		 call = dwsite_line_of(die, DW_AT_call_line);
 	if (declared <= *last || declared > line ||
-	    !str_eq(file_of(src, &declaration, DW_AT_decl_file), file))
+	    !str_eq(file_of(src, &declaration, DW_AT_decl_file), s->row.file))
 		return false;
 	// The line that calls a lambda comes after it, and is not part of it.
 	bool is_after = call == line || (call < line && is_lambda(die));
-	if (declared < call && is_after && str_eq(file_of(src, die, DW_AT_call_file), file))
+	if (declared < call && is_after && str_eq(file_of(src, die, DW_AT_call_file), s->row.file))
 		return false;
 	*last = declared;
 	return true;
@@ -249,7 +246,7 @@ static bool is_asked(struct dwsrc *src, struct dwsite *s, size_t i, const struct
 		const char *symbol = dwsrc_symbol(die);
 		return !s->end && str_eqz(asked->name, *symbol ? symbol : dwsrc_name(die));
 	}
-	return has_line(src, s, die, asked, last);
+	return has_line(src, s, die, last);
 }
 
 /** Functions of a unit as they were written, outside of others. */
@@ -275,19 +272,16 @@ static void add_written(struct dwsrc *src, struct dwwalk *w, Dwarf_Die *parent, 
  * The function that the line is part of, of the units of those around: declared in its file, the last before it, but after
  * *@last. Nothing is left of it where it is not around: a row of the line table without a scope.
  */
-static void find_lost(struct dwsrc *src, struct dwsite *s, const struct dwasked *asked,
-		      unsigned last)
+static void find_lost(struct dwsrc *src, struct dwsite *s, unsigned last)
 {
 	const Dwarf_Die *found = NULL;
-	struct str file = str_base(asked->name.n ? asked->name : s->file);
-	unsigned line = asked->name.n ? asked->line : s->line;
 	for (size_t i = 0; i < s->dies.n; i++) {
 		Dwarf_Die origin = dwsrc_origin(s->dies.v[i]), unit;
 		if (!dwsite_is_function(&origin) || !dwarf_diecu(&origin, &unit, NULL, NULL))
 			continue;
 		Dwarf_Die declaration = declaration_of(origin);
-		if (dwsite_line_of(&declaration, DW_AT_decl_line) > line &&
-		    str_eq(dwsite_decl_file(src, &origin), file))
+		if (dwsite_line_of(&declaration, DW_AT_decl_line) > s->row.line &&
+		    str_eq(dwsite_decl_file(src, &origin), s->row.file))
 			return; // lines out of order, of #line
 		struct dwwritten *of = map_get_ptr(&src->written, unit.addr);
 		if (!of) {
@@ -297,7 +291,7 @@ static void find_lost(struct dwsrc *src, struct dwsite *s, const struct dwasked 
 			add_written(src, &w, &unit, 0, of);
 		}
 		for (size_t k = 0; k < of->list.n; k++)
-			if (has_line(src, s, &of->list.v[k], asked, &last))
+			if (has_line(src, s, &of->list.v[k], &last))
 				found = &of->list.v[k];
 	}
 	if (found)
@@ -322,10 +316,10 @@ static void choose(struct dwsrc *src, struct dwsite *s, const struct dwasked *as
 	s->empty.n = 0;
 	if (asked->how == DWASKED_LINE) {
 		find_empty(src, s);
-		find_lost(src, s, asked, last);
+		find_lost(src, s, last);
 	}
 	for (size_t i = 0; i < s->empty.n; i++)
-		if (has_line(src, s, &s->empty.v[i], asked, &last))
+		if (has_line(src, s, &s->empty.v[i], &last))
 			s->gone = &s->empty.v[i];
 	if (!s->end) {
 		s->first = 0;
@@ -375,6 +369,9 @@ static bool find(struct dwsrc *src, const struct dwasked *asked, struct dwsite *
 		ret->unit = split;
 	if (has_lines)
 		find_line(src, ret);
+	bool is_line = asked->how == DWASKED_LINE && asked->name.n;
+	ret->row.file = str_base(is_line ? asked->name : ret->file);
+	ret->row.line = is_line ? asked->line : ret->line;
 	struct dwwalk w = {0}, w2 = {0}, down = {0};
 	if (!find_function(src, &w, &ret->unit, ret->at, false, 0, &function) &&
 	    !find_function(src, &w2, &ret->unit, ret->at, true, 0, &function))

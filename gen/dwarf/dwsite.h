@@ -42,6 +42,10 @@ struct dwsite {
 	const char
 	    *full_path; /**< the same with the unit's directory before it; NULL when not known */
 	unsigned line;	/**< 0: not known */
+	struct {
+		struct str file; /**< without directories */
+		unsigned line;
+	} row; /**< the line that was asked for, others may begin there, too; else that of the table */
 	bool
 	    is_body; /**< the line table marks the end of the prologue here: at an entry, there is none */
 };
