@@ -71,7 +71,8 @@ static bool try_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct nearest *n = ctx;
 	struct str name = demangle_name(n->arena, sym->name);
-	if (codeplace_is_piece(sym->name) || demangle_kind_of(sym->name) == DEMANGLE_TLS)
+	enum demangle_kind kind = demangle_kind_of(sym->name);
+	if (kind == DEMANGLE_PIECE || kind == DEMANGLE_TLS)
 		return true;
 	struct str last = name;
 	for (size_t i = name.n; i > 0 && last.n == name.n; i--)
@@ -606,14 +607,15 @@ struct search {
 /** As a function that is named: parts that gcc has split off are none, and one without a size is not attached to. */
 static void add_place(struct search *s, const struct img_symbol *sym)
 {
-	struct codeplace p = {.how = str_find(sym->name, '.') < sym->name.n ? CODEPLACE_CLONE
-									    : CODEPLACE_ENTRY,
+	enum demangle_kind kind = demangle_kind_of(sym->name);
+	struct codeplace p = {.how = kind == DEMANGLE_CLONE ? CODEPLACE_CLONE : CODEPLACE_ENTRY,
+			      .kind = kind,
 			      .asked = {.how = DWASKED_ENTRY},
 			      .addr = sym->addr,
 			      .size = sym->size,
 			      .symbol = sym->name,
 			      .name = sym->name};
-	if (sym->size && !codeplace_is_piece(sym->name))
+	if (sym->size && kind != DEMANGLE_PIECE)
 		vec_push(s->arena, &s->places->list, p);
 }
 

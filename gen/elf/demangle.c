@@ -243,12 +243,14 @@ static struct str without_result(struct str name)
 enum demangle_kind demangle_kind_of(struct str symbol)
 {
 	struct str special = symbol;
-	if (str_take(&special, STR("_ZT")) && special.n)
-		return special.p[0] == 'h' || special.p[0] == 'v' || special.p[0] == 'c'
-			   ? DEMANGLE_THUNK
-		       : special.p[0] == 'W' || special.p[0] == 'H' ? DEMANGLE_TLS
-								    : DEMANGLE_FUNCTION;
-	return DEMANGLE_FUNCTION;
+	char c = str_take(&special, STR("_ZT")) && special.n ? special.p[0] : 0;
+	if (str_has_suffix(symbol, STR(".cold")) || str_contains(symbol, STR(".cold.")) ||
+	    str_contains(symbol, STR(".part.")))
+		return DEMANGLE_PIECE;
+	return c == 'h' || c == 'v' || c == 'c'	  ? DEMANGLE_THUNK
+	       : c == 'W' || c == 'H'		  ? DEMANGLE_TLS
+	       : str_find(symbol, '.') < symbol.n ? DEMANGLE_CLONE
+						  : DEMANGLE_FUNCTION;
 }
 
 size_t demangle_find_variant(struct str one, struct str other)

@@ -31,7 +31,10 @@ enum demangle_kind {
 	DEMANGLE_FUNCTION, /**< what was written, or anything else */
 	DEMANGLE_THUNK, /**< moves `this`, or the result, for the virtual function of another base */
 	DEMANGLE_TLS,	/**< of a thread_local variable */
+	DEMANGLE_PIECE, /**< f.cold, f.part.0: split off a function, and none itself */
+	DEMANGLE_CLONE, /**< f.isra.0, f.constprop.0: a function whose parameters may be others */
 };
+/** C as C++: what gcc adds after a dot counts, too. */
 enum demangle_kind demangle_kind_of(struct str symbol);
 /**
  * Are @one and @other variants of a constructor or destructor? Where their numbers are: 0 gives the memory back, too,

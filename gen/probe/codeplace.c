@@ -8,12 +8,6 @@
 #include "elf/imgsym.h"
 #include "source/defines.h"
 
-bool codeplace_is_piece(struct str symbol)
-{
-	return str_has_suffix(symbol, STR(".cold")) || str_contains(symbol, STR(".cold.")) ||
-	       str_contains(symbol, STR(".part."));
-}
-
 struct finder {
 	struct arena *a;
 	struct dwsrc *src;
@@ -62,13 +56,13 @@ static bool take_symbol(void *ctx, const struct img_symbol *sym)
 	bool is_mangled = name.n > 0;
 	if (!is_exact && !is_base && !is_mangled)
 		return true;
-	if (!is_exact && codeplace_is_piece(sym->name)) {
+	if (!is_exact && kind == DEMANGLE_PIECE) {
 		f->ret->piece = sym->name;
 		return true;
 	}
 	if (!is_exact && kind == DEMANGLE_TLS)
 		return true;
-	bool is_whole = is_exact || (base.n == sym->name.n && kind != DEMANGLE_THUNK);
+	bool is_whole = is_exact || kind == DEMANGLE_FUNCTION;
 	struct codeplace p = {.how = is_whole ? CODEPLACE_ENTRY : CODEPLACE_CLONE,
 			      .asked = {.how = DWASKED_ENTRY},
 			      .kind = kind,

@@ -56,8 +56,6 @@ enum {
 /** Does a call of @one call @other, which is the same function as it was written? It counts there. */
 bool codeplace_calls_variant(struct dwsrc *src, const struct codeplace *one,
 			     const struct codeplace *other);
-/** Part of a function that gcc has split off: no function of its own. */
-bool codeplace_is_piece(struct str symbol);
 /** `FILE:120`, or with @last `FILE:120-140`, too: the file, and the lines; false: it is no such thing. */
 bool codeplace_parse_lines(struct str text, struct str *file, unsigned *first, unsigned *last);
 /** `add() in work()`, or as much as is known: the function, and the one that it is inlined into; the line. */

@@ -85,7 +85,8 @@ static bool add_symbol(void *ctx, const struct img_symbol *sym)
 	struct finder *f = ctx;
 	struct arena *a = f->sk->arena;
 	struct safe_word name;
-	if (!is_named(f, sym->name) || codeplace_is_piece(sym->name) ||
+	enum demangle_kind kind = demangle_kind_of(sym->name);
+	if (!is_named(f, sym->name) || kind == DEMANGLE_PIECE ||
 	    (f->source.n && !dwsite_is_from(f->at->bin.src, sym->addr, f->source)))
 		return true;
 	struct str label = demangle_written(a, sym->name);
@@ -112,11 +113,8 @@ static bool add_symbol(void *ctx, const struct img_symbol *sym)
 		other->n_same += !same_addr && other->place.addr != sym->addr;
 		return true;
 	}
-	struct codeplace place = {.kind = demangle_kind_of(sym->name),
-				  .addr = sym->addr,
-				  .size = sym->size,
-				  .symbol = sym->name,
-				  .name = label};
+	struct codeplace place = {
+	    .kind = kind, .addr = sym->addr, .size = sym->size, .symbol = sym->name, .name = label};
 	if (same_addr) {
 		struct function *other = &f->found.v[same_addr - 1];
 		if (name.s.n < other->name.s.n) {
