@@ -1,7 +1,7 @@
 """Validates lines of -f json against docs/records.schema.json: schema.py FILE...
 
 Prints what is wrong with the first lines that do not hold, and a last line with how many lines there are of each kind."""
-import collections, json, os, sys
+import collections, json, os, re, sys
 from jsonschema import Draft202012Validator
 
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "records.schema.json")
@@ -35,14 +35,18 @@ def kind(o):
 
 
 def main():
-    check, counts, wrong = validator(), collections.Counter(), 0
+    check, counts, wrong, held = validator(), collections.Counter(), 0, set()
     for path in sys.argv[1:]:
         with open(path, "rb") as f:
             for n, line in enumerate(f, 1):
                 try:
                     o = read(line)
                     counts[kind(o)] += 1
-                    error = None if check.is_valid(o) else next(check.iter_errors(o)).message
+                    # What differs in digits alone holds as well: no limit in the schema has 2 to 15 of them.
+                    alike = re.sub(rb"(?<![0-9])[0-9]{2,15}(?![0-9])", lambda m: b"1" * len(m[0]), line)
+                    error = None if alike in held or check.is_valid(o) else next(check.iter_errors(o)).message
+                    if not error:
+                        held.add(alike)
                 except ValueError as e:
                     error = str(e)
                 if error:

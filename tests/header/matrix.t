@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gcc and clang, C11 C17 C++11 C++20, -O0 -O1 -O2 -O3 -Os -flto, PIE, static, shared: types and names are the declared ones
-# in a third of them (in_third), and a tracer prints the values that the program printed: in a third of these, or with
+# in a third of them (in_third), and a tracer prints the values that the program printed: in a sixth of these, or with
 # MATRIX_LIVE=all in all that are built.
 . "$(dirname "$0")/../lib.sh"
 # shellcheck disable=SC2154 # top, tmp: lib.sh
@@ -78,8 +78,8 @@ for cc in gcc clang g++ clang++; do
 			level=$((level + 1)) link=-1
 			for way in pie static shared; do
 				link=$((link + 1))
-				# A third has each level and each way of linking in each row; traced are two levels of a row, of the next rows the others.
-				is_traced=$(((row + level / 2) % 3 == 0))
+				# A third has each level and each way of linking in each row; traced is a level of a row, of the next rows the others.
+				is_traced=$(((row + level / 2) % 3 == 0 && (row / 3 + level + ${third/all/0}) % 2 == 0))
 				[ "$third" = all ] || [ $(((row + level + link) % 3)) = "$third" ] || continue
 				name=$cc.$std.${opt##* }.$way
 				combos+=("$name")

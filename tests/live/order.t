@@ -60,7 +60,7 @@ int main(void)
 }
 E2
 gcc -O2 -g -pthread -I"$top/include" -o "$tmp/pingpong" "$tmp/pingpong.c" || exit 1
-n=50000
+n=20000
 script='usdt:__EXE__:pingpong:hit { printf("hit %d\n", arg0); @hits = count(); }'
 live_start "$tmp/pingpong"
 
@@ -109,7 +109,6 @@ like "$(head -n 1 "$tmp/trace")" \
 is "$(grep -c late "$tmp/trace")" 0 "none is late"
 is "$(tail -n 1 "$tmp/trace")" "@hits: $((n + 1000))" "the map is behind them"
 
-n=20000
 ok "the same as JSON" game -s -f json
 is "$(python3 - "$tmp/trace" 2>&1 <<'E3'
 import json, sys

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 need_tracing
 # Two known ones, in CI, too (OTHERS=1); in a whole check-matrix, where each bpftrace is named, others each time.
-choose_seed 401
+choose_seed 404 # which every version loads: of one that is refused twelve parts are tried
 export BTGEN_BPFTRACE=$bpftrace
 python3 "$top/tests/fuzz/scripts.py" --seed "$SEED" --scripts "${SCRIPTS:-2}" --tries 12 "$tmp" >"$tmp/out" 2>&1
 rc=$?

@@ -125,7 +125,7 @@ cheap "a line table of 100 million rows" probes -v -x "$tmp/rows"
 like "$(cat "$tmp/out")" '^prov:hit' "... whose probe is listed"
 like "$(cat "$tmp/err")" 'rows: warning: too many sites in too much debug information' "... without its line, which is said"
 
-# Sources that a program names: a macro with a million definitions, a call in line 16 million, 90,000 folders for headers.
+# Sources that a program names: a macro with a million definitions, a call in line 16 million, 30,000 folders for 6,000 headers.
 if ! echo '#include <sys/sdt.h>' | gcc -E - >/dev/null 2>&1; then
 	skip "sources of strangers" "no <sys/sdt.h> (systemtap-sdt-dev)"
 else
@@ -142,9 +142,9 @@ else
 			seq 200 | sed 's/.*/DTRACE_PROBE1(p, n&, g + 1);/'
 			echo '}'
 		} >>lines.c
-		yes '#include "x/../y.h"' | head -n 2000 >>folders.c
+		yes '#include "x/../y.h"' | head -n 6000 >>folders.c
 		printf '#include "x.h"\n#include "all.h"\n#define A g + 1\n%s }\n' "$main" >>folders.c
-		seq 90000 | sed 's/.*/#line 1 "\/r&\/x.h"\nint v&;/' >all.h
+		seq 30000 | sed 's/.*/#line 1 "\/r&\/x.h"\nint v&;/' >all.h
 		mkdir x && touch x.h y.h
 		for name in macro lines folders; do gcc -g -w -o $name $name.c; done
 		touch -d 2001-01-01 ./*.[ch]
