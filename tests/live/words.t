@@ -220,7 +220,7 @@ printed '@one = 0; @one = args.job->color;' '@one: GREEN' "... and so does a val
 	printed '@m[1] = 2; for ($kv : @m) { printf("%d %d %d\n", $kv.0, args.job->n, args.c); }' $'1 -7 -103\n@m[1]: 2' \
 		"a loop over a map reads arguments"
 
-is "$(guard "$live_sh" -q -x "$tmp/ticks" -e 'BEGIN { $a = true; @m = false; printf("%d %d %d\n", $a, !true, 3 > 2 == true); @k[true] = 2; exit(); }' 2>&1 |
+is "$(guard "$btgen" run -q --bpftrace "$bpftrace" -x "$tmp/ticks" -e 'BEGIN { $a = true; @m = false; printf("%d %d %d\n", $a, !true, 3 > 2 == true); @k[true] = 2; exit(); }' 2>&1 |
 	grep . | sort)" $'1 0 1\n@k[1]: 2\n@m: 0' "true and false are 1 and 0"
 
 # Scripts that each begin with definitions and settings
