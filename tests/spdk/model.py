@@ -120,11 +120,11 @@ class Target:
 
 
 class Initiator:
-    """The NVMe block devices of the process that connects."""
+    """The NVMe block devices of the process that connects. When they let go of a reference is SPDK's own choice, another with each
+    release: bdev_nvme_ctrlr_release is not here."""
 
-    def __init__(self, thread, reset_holds=True):
-        """@reset_holds: a reset holds a reference, and lets go of it; older releases have none."""
-        self.thread, self.reset_holds = Thread(thread), reset_holds
+    def __init__(self, thread):
+        self.thread = Thread(thread)
         self.events = []
 
     def fire(self, probe, *args):
@@ -132,12 +132,9 @@ class Initiator:
 
     def attach(self, name):
         self.fire("bdev_nvme_create_qpair", name, 1, self.thread)
-        self.fire("bdev_nvme_ctrlr_release", name, 3)
 
     def attempt(self, name):
         self.fire("bdev_nvme_ctrlr_reconnect", name)
-        if self.reset_holds:
-            self.fire("bdev_nvme_ctrlr_release", name, 3)
 
     def reset(self, name):
         self.fire("bdev_nvme_ctrlr_reset", name)
@@ -145,21 +142,12 @@ class Initiator:
 
     def lose(self, name, failures):
         """@failures attempts, each but the first after a wait; then the controller is given up."""
-        if self.reset_holds:
-            self.fire("bdev_nvme_ctrlr_release", name, 3)
-            self.fire("bdev_nvme_ctrlr_release", name, 3)
-        self.fire("bdev_nvme_ctrlr_reset", name)
-        self.attempt(name)
+        self.reset(name)
         for _ in range(failures - 1):
             self.fire("bdev_nvme_ctrlr_reconnect_delay", name)
             self.attempt(name)
-        self.fire("bdev_nvme_ctrlr_release", name, 2)
-        self.fire("bdev_nvme_destruct", name, 1)
-        self.fire("bdev_nvme_ctrlr_release", name, 1)
-        self.fire("bdev_nvme_ctrlr_delete", name)
+        self.detach(name)
 
     def detach(self, name):
-        self.fire("bdev_nvme_ctrlr_release", name, 2)
         self.fire("bdev_nvme_destruct", name, 1)
-        self.fire("bdev_nvme_ctrlr_release", name, 1)
         self.fire("bdev_nvme_ctrlr_delete", name)

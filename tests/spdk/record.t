@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A target and an initiator of SPDK are sent RPCs, from the first transport to the end of the last controller, while all
 scripts for them run: each line that a script prints is one that the RPCs and SPDK's own answers ask for, and no other.
+What the initiator fires is told by bpftrace alone, too.
 """
 import collections
 import itertools
@@ -62,8 +63,7 @@ class Run:
         self.model = model.Target("nvmf_tgt", sorted(number for name, number in thread_ids(target).items()
                                                      if name.startswith("nvmf_tgt_poll_group")),
                                   "PROBE3_TICKS(nvmf_ctrlr_destruct" in (SPDK / "lib/nvmf/ctrlr.c").read_text())
-        self.nvme = model.Initiator(thread_ids(initiator)["app_thread"],
-                                    "nvme_ctrlr_put_ref" in (SPDK / "module/bdev/nvme/bdev_nvme.c").read_text())
+        self.nvme = model.Initiator(thread_ids(initiator)["app_thread"])
         self.places = []
         self.asked = 0
 
@@ -152,6 +152,28 @@ class Run:
             printed_, wanted = map(collections.Counter, say.compare(lines, events))
             return sum((printed_ - wanted).values())
         return min(possible, key=differences)
+
+
+NVME = {"bdev_nvme_create_qpair": (str, int, model.Thread), "bdev_nvme_destruct": (str, int), "bdev_nvme_ctrlr_release": (str, int)}
+
+
+def bare(bed, pid):
+    """bpftrace without btgen on all probes bdev_nvme_* of a process: their caller's arguments, which NVME has if there are more than a name."""
+    text = ""
+    for probe, file in bed.probes().items():
+        if probe.startswith("bdev_nvme_"):
+            types = NVME.get(probe, (str,))
+            values = "".join(f", str(arg{i})" if t is str else f", arg{i}" for i, t in enumerate(types, 1))
+            form = "".join(" %s" if t is str else " %ld" for t in types)
+            text += f'usdt:{file}:spdk:{probe} /pid == {pid}/ {{ printf("{probe}{form}\\n"{values}); }}\n'
+    return bed.bare(text)
+
+
+def nvme_events(lines):
+    """Its lines as events of the model."""
+    for probe, *values in filter(None, map(str.split, lines)):
+        if probe.startswith("bdev_nvme_"):
+            yield "nvme", probe, tuple(t(value) for t, value in zip(NVME.get(probe, (str,)), values))
 
 
 def resets(log, who):
@@ -259,6 +281,7 @@ def main():
         traces = {name: trace for name, trace in started.items()
                   if bed.ok(trace.wait_ready(), f"{name}: it attaches", trace.messages)}
 
+        alone = bare(bed, initiator.pid)
         run = Run(target, initiator)
         connection = run.connect_and_reset()
         run.schedule()
@@ -266,6 +289,8 @@ def main():
         run.end()
         bed.stop(*traces.values())
         bed.ok(all(trace.status == 0 for trace in traces.values()), "^C is status 0 for all")
+        nvme = list(nvme_events(bed.end_bare(alone)))
+        bed.equal([e for e in nvme if e[1] != "bdev_nvme_ctrlr_release"], run.nvme.events, "bpftrace alone: what the RPCs ask of the initiator")
 
         nvmf = printed.ours_nvmf()
         events = run.events(nvmf, traces["nvmf.bt"].events() if "nvmf.bt" in traces else [])
@@ -278,10 +303,10 @@ def main():
         check("nvmf.bt", nvmf, events)
         check("SPDK's nvmf", printed.theirs(SCRIPTS / "nvmf.bt"), events)
         check("SPDK's nvmf as a finished program", printed.theirs(SCRIPTS / "nvmf.bt", cut), events)
-        check("nvme.bt", printed.ours_nvme(), run.nvme.events)
-        check("nvme.bt, with only BPF_OUTFILE in the environment", printed.ours_nvme(), run.nvme.events)
-        check("SPDK's nvme", printed.theirs(SCRIPTS / "nvme.bt"), run.nvme.events)
-        check("SPDK's nvmf_timeout", printed.theirs(SCRIPTS / "nvmf_timeout.bt"), run.nvme.events)
+        check("nvme.bt", printed.ours_nvme(), nvme)
+        check("nvme.bt, with only BPF_OUTFILE in the environment", printed.ours_nvme(), nvme)
+        check("SPDK's nvme", printed.theirs(SCRIPTS / "nvme.bt"), nvme)
+        check("SPDK's nvmf_timeout", printed.theirs(SCRIPTS / "nvmf_timeout.bt"), nvme)
         if "qpair.bt" in traces:
             lines = sorted(traces["qpair.bt"].lines(), key=lambda line: int(line.split()[0]))
             check("qpair.bt", printed.ours_qpair(), events, [line.split(" ", 1)[1] for line in lines])

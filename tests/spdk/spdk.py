@@ -162,7 +162,7 @@ class Bed:
 
     def __init__(self):
         self.claims = self.failed = 0
-        self.apps, self.traces = [], []
+        self.apps, self.traces, self.bares = [], [], []
         self.env = dict(os.environ)
         self.env.pop("BPF_OUTFILE", None)
         self.env["BTGEN"] = str(BUILD / "btgen")
@@ -170,8 +170,8 @@ class Bed:
         if self.shared:
             self.env["LD_LIBRARY_PATH"] = ":".join(
                 str(SPDK / folder) for folder in ("build/lib", "dpdk/build/lib", "isa-l/.libs"))
-        bpftrace = os.environ.get("BTGEN_BPFTRACE") or shutil.which("bpftrace")
-        text = subprocess.run([bpftrace, "--version"], capture_output=True, text=True, check=True).stdout
+        self.bpftrace = os.environ.get("BTGEN_BPFTRACE") or shutil.which("bpftrace")
+        text = subprocess.run([self.bpftrace, "--version"], capture_output=True, text=True, check=True).stdout
         self.version = int(re.search(r"v0\.(\d+)", text)[1])
 
     @staticmethod
@@ -180,13 +180,38 @@ class Bed:
                                 text=True, check=True).stdout
         return "libspdk" not in needed
 
+    def probes(self):
+        """Name -> file, of all probes of this SPDK, by readelf."""
+        files = (SPDK / "build/lib").glob("libspdk_*.so") if self.shared else [SPDK / "build/bin/spdk_tgt"]
+        return {name: file for file in files for name in re.findall(r"Provider: spdk\n +Name: (\w+)", subprocess.run(
+            ["readelf", "-n", file], capture_output=True, text=True, check=True).stdout)}
+
+    def bare(self, program):
+        """bpftrace without btgen, attached."""
+        out = self.tmp / f"bare.{len(self.bares)}"
+        with out.open("wb") as both:
+            process = subprocess.Popen([self.bpftrace, "-e", program], stdin=subprocess.DEVNULL, stdout=both, stderr=both,
+                                       env={**self.env, "__BPFTRACE_NOTIFY_PROBES_ATTACHED": "1"})
+        self.bares.append(process)
+        wait_for(lambda: process.poll() is not None or re.search("NOTIFY_PROBES_ATTACHED|^Attached ", out.read_text(), re.M),
+                 "bpftrace attaches")
+        return process, out
+
+    @staticmethod
+    def end_bare(alone):
+        """What it has printed."""
+        process, out = alone
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)
+        return out.read_text().splitlines()
+
     def __enter__(self):
         self.tmp = pathlib.Path(tempfile.mkdtemp(prefix="btgen-spdk."))
         print(f"# {'shared' if self.shared else 'static'} build, bpftrace 0.{self.version}", flush=True)
         return self
 
     def __exit__(self, *ignored):
-        for process in [t.process for t in self.traces] + [a.process for a in self.apps]:
+        for process in self.bares + [t.process for t in self.traces] + [a.process for a in self.apps]:
             if process.poll() is None:
                 process.terminate()
                 try:
