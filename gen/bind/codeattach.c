@@ -306,7 +306,8 @@ static void warn_of_missed(const struct attaching *w, const char *why)
 {
 	const struct bind *b = w->b;
 	const struct dwinlined *d = w->places.inlined;
-	if (b->given->is_generated || !map_add(b->arena, &b->cache->reported_inlined, d->symbol))
+	if (b->given->is_generated || optional_is_alternative(b, w->ret->clause, w->at, w->name) ||
+	    !map_add(b->arena, &b->cache->reported_inlined, d->symbol))
 		return;
 	report_inlined(b, &w->place, d, w->places.n_inlined, "");
 	if (reads_arguments(w))

@@ -149,6 +149,13 @@ bool optional_covers(const struct bind *b, const struct script_attach *at, struc
 	return covers(b, at, name, false);
 }
 
+bool optional_is_alternative(const struct bind *b, const struct script_clause *c,
+			     const struct script_attach *at, struct str name)
+{
+	return covers(b, at, name, true) &&
+	       vec_any(const struct script_attach, other, &c->attach, other < at && !other->absent);
+}
+
 /**
  * Removes an attach point with a comma: the one before it if an attach point stays there, else the one
  * after it.

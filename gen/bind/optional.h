@@ -22,6 +22,9 @@
 bool optional_collect(struct bind *b);
 /** Can the script do without @at? @name is the probe or function that it wants. */
 bool optional_covers(const struct bind *b, const struct script_attach *at, struct str name);
+/** Is @at of #pragma optional -q, and there is one before it in @c, which has it for releases without that? */
+bool optional_is_alternative(const struct bind *b, const struct script_clause *c,
+			     const struct script_attach *at, struct str name);
 /**
  * Takes absent attach points, and clauses that have no other, out of the script and of found.clauses.
  * To be called when every clause is bound.
