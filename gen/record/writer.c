@@ -770,6 +770,11 @@ void writer_idle(struct writer *w, struct strbuf *out)
 		calltree_idle(w->calls, settled);
 }
 
+int64_t writer_offset(const struct writer *w)
+{
+	return w->stamp.offset;
+}
+
 int64_t writer_newest(const struct writer *w)
 {
 	return w->order ? order_gone(w->order) : w->newest;

@@ -85,6 +85,8 @@ bool writer_is_holding(const struct writer *w);
 void writer_drop(struct writer *w);
 /** The probe of `trigger` whose line has gone out since this was asked before, in @a, and in @ns the time of the first event that it is for; or empty. */
 struct str writer_next_trigger(struct writer *w, struct arena *a, int64_t *ns);
+/** CLOCK_REALTIME - the clock of probes, in ns, with which it prints times of day. */
+int64_t writer_offset(const struct writer *w);
 /** The time of the newest event whose line has gone out; 0: none that has one. */
 int64_t writer_newest(const struct writer *w);
 /** What the trace has cost, as an object of JSON, for the end; without JSON it is not printed. */

@@ -1,5 +1,6 @@
 #include "run/run.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/time.h>
@@ -15,7 +16,8 @@
 #define COSTLY_LOOKS 3	      // in a row: a burst is no reason to end
 #define FIRST_FORK_LOOK_MS 50 // each after twice that time, up to the next
 #define LAST_FORK_LOOK_MS 1000
-#define FEW_PROBES 4 // with BEGIN and END: a third of a second to detach
+#define CLOCK_SET_NS 100000000 // less may be the machine that is busy
+#define FEW_PROBES 4	       // with BEGIN and END: a third of a second to detach
 
 static void close_gate(struct runner *r)
 {
@@ -115,6 +117,23 @@ void run_look_at_cost(struct runner *r)
 	r->is_too_costly = true;
 	ceiling_report(r->diag, &r->cfg->ceiling, &r->cost);
 	interrupt(r);
+}
+
+/** Each second: lines keep the wall clock that the trace began with, by which a capture is placed. */
+static void look_at_clock(struct runner *r)
+{
+	if (!r->ready || clock_ms() - r->clock_at < COST_LOOK_MS)
+		return;
+	r->clock_at = clock_ms();
+	int64_t set = clock_offset_of_probes() - writer_offset(r->cfg->writer);
+	if (imaxabs(set - r->clock_set) < CLOCK_SET_NS)
+		return;
+	r->clock_set = set;
+	if (imaxabs(set) >= CLOCK_SET_NS)
+		diag_warning(r->diag, NULL,
+			     "the wall clock was set and is %.1f s %s the times of this trace: "
+			     "restart the trace to correct them",
+			     (double)imaxabs(set) / 1e9, set > 0 ? "ahead of" : "behind");
 }
 
 /** Nothing has come, which may be because a child of the target does the work. */
@@ -249,6 +268,7 @@ static void relay_until_end(struct runner *r)
 		run_flush_output(r, false);
 		stop_when_full(r);
 		run_look_at_cost(r);
+		look_at_clock(r);
 		look_for_forks(r);
 		if (r->ready && r->cfg->resident)
 			resident_step(r->cfg->resident);

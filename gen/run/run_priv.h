@@ -60,6 +60,8 @@ struct runner {
 	unsigned long cost_at;	    // ms: the last look
 	unsigned costly_looks;	    // above the ceiling, in a row
 	bool is_too_costly;	    // so it is ended
+	unsigned long clock_at;	    // ms: the last look at the wall clock
+	int64_t clock_set;	    // ns that it was set by, which was reported
 	unsigned long forks_at;	    // ms: the next look for children
 	unsigned forks_after;	    // ms between two looks
 	unsigned n_children;	    // that were seen at once, while there were no events
