@@ -6,7 +6,7 @@
 #   make check-matrix the live tests once per bpftrace version, installing the others
 #   make check-chroot SUITE=trixie      make demo and make check in a bare Debian of that suite
 #   make check-sandbox   make demo and make check where nothing may be traced, as in docker by default; root
-#   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 5 minutes each
+#   make check-spdk SPDK=DIR   SPDK's scripts and ours against a built SPDK, MATRIX=1: with each bpftrace; 8 minutes each
 #   make check-head   the live tests with bpftrace built of its newest source (HEAD_SOURCE=PATH|ADDRESS); root, an hour
 #   make check-vm     NVMe scripts, and a few live tests, in emulated machines with their own kernels, 4 to 6 minutes
 #   make check-vm-all live tests with kernels and bpftraces of several Debian suites, hours; VM='bullseye:trixie' T=... chooses

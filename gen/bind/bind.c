@@ -97,8 +97,10 @@ void bind_note_no_probes(const struct bind *b)
 {
 	if (!b->cache->reported_no_probes &&
 	    !targetfile_probes(b->given->files, &b->given->files->list.v[0])->n_probes)
-		diag_note(b->diag, NULL, "%s no USDT probes at all: was it built with them?",
-			  b->given->proc ? "its executable has" : "it has");
+		diag_note(b->diag, NULL, "%s: was it built with them?",
+			  b->given->proc ? "its executable has no USDT probes at all"
+					 : "it has no USDT probes at all, and without a process "
+					   "its shared libraries are not searched");
 	b->cache->reported_no_probes = true;
 }
 
