@@ -70,7 +70,9 @@ static void add_user(struct arena *a, struct series *s, uid_t user)
 /** "/tmp/app, of uid 1001", for a process of neither root nor who runs this, or called sudo(8); else NULL. */
 static const char *stranger_of(struct arena *a, const struct proc *p)
 {
-	uid_t uid = proc_uid(a, PROCFS, p->pid, PROC_UID_REAL);
+	struct arena look = {0};
+	uid_t uid = proc_uid(&look, PROCFS, p->pid, PROC_UID_REAL);
+	arena_fini(&look);
 	if (uid == (uid_t)-1 || file_is_trusted(uid))
 		return NULL;
 	return arena_printf(a, STR_FMT ", of uid %u", STR_ARG(str_printable(a, p->files.v[0].path)),

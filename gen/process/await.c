@@ -114,9 +114,11 @@ int *await_process(struct arena *a, const struct awaited *what, size_t *n, int *
 		int *found = find_trusted(&look, what, &strangers, n);
 		*sig = *n ? settle(what, found[0]) : sleep_until_look(what);
 		// Again: a server has made its children by now, and what had ended is not there.
+		if (*n && !*sig)
+			found = find_trusted(&look, what, &strangers, n);
 		if (*n && !*sig) {
-			ret = find_trusted(a, what, &strangers, n);
-			ret = *n ? ret : NULL;
+			ret = arena_array(a, int, *n);
+			memcpy(ret, found, *n * sizeof(*ret));
 		}
 		arena_fini(&look);
 	}
