@@ -26,7 +26,7 @@ flow() {
 flow 12 "-o FILE"
 account "-o FILE" "$fired" <"$tmp/trace"
 flow 8 "-s -f json" -s -f json
-account "-s -f json" "$fired" <"$tmp/trace"
+account "-s -f json" "$fired" in-order <"$tmp/trace"
 rm "$tmp/trace"
 mkfifo "$tmp/pipe"
 (trap '' INT; exec zstd -q <"$tmp/pipe" >"$tmp/trace.zst") &

@@ -43,6 +43,6 @@ done
 is "$bad" "" "$traces traces of one process end well, and say nothing"
 kill $live_pid
 wait $live_pid
-is "$(grep -c '"capture"' "$tmp/all.json") $(python3 "$soak/account.py" <"$tmp/all.json" | cut -d ' ' -f 2)" "$traces 0" "... their lines are whole, in order and each there once"
+is "$(grep -c '"capture"' "$tmp/all.json") $(python3 "$soak/account.py" <"$tmp/all.json" | cut -d ' ' -f 2)" "$traces 0" "... their lines are whole, and each there once"
 is "$(find "$TMPDIR" -type f) $(pgrep -f "btgen-detach.*$tmp")" " " "... they leave no file and no process"
 done_testing

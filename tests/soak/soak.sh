@@ -3,7 +3,7 @@
 #	sleep $(percent 40)			# 40 % of it
 #	watch $live_tracer			# from now on; to be ended by
 #	stays_flat CLAIM			# the process is gone: memory, descriptors, processes and files did not grow
-#	account CLAIM FIRED <FILE		# all lines are whole, each number once and in order, and lines and losses are FIRED
+#	account CLAIM FIRED [in-order] <FILE	# all lines are whole, each number once, and lines and losses are FIRED
 # shellcheck shell=bash disable=SC2034,SC2154
 soak=$top/tests/soak
 mkdir "$tmp/files"
@@ -30,6 +30,6 @@ stays_flat() {
 lost() { sed -nE 's/^btgen: warning: ([0-9]+) of [0-9]+ events were lost.*/\1/p' "$tmp/messages"; }
 account() {
 	local said
-	said=$(python3 "$soak/account.py")
+	said=$(python3 "$soak/account.py" ${3+"$3"})
 	is "$((${said% *} + $(lost) + 0)) ${said#* }" "$2 0" "$1: ${said% *} lines, $(($(lost) + 0)) lost"
 }
