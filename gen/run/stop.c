@@ -104,7 +104,8 @@ void stop_after_target(struct stop *s, bool has_pid)
 	if (has_pid) // 0.27 may miss that it ended, and is signalled when it does not stop
 		begin_stop(s);
 	s->looked_at = clock_ms();
-	s->at = has_pid ? 0 : clock_ms() + LAST_EVENTS_MS;
+	if (!has_pid && !s->at) // a ^C that has come is sent as soon
+		s->at = clock_ms() + LAST_EVENTS_MS;
 }
 
 /**

@@ -244,6 +244,21 @@ kill -INT $run
 wait $run
 is "$(cat "$tmp/out")" "a line of its own
 an event" "and all that it printed is there"
+# ^C comes while the traced program ends: btgen, which is stopped meanwhile, finds both at once.
+rm -f "$tmp/ready"
+GO=$tmp/attach "$btgen" run --ready-file "$tmp/ready" -c "sleep 60" -e 'BEGIN { }' >"$tmp/out" 2>/dev/null &
+run=$!
+own $run
+wait_for test -s "$tmp/ready"
+target=$(for p in $(cat "/proc/$run/task/$run/children"); do grep -lx sleep "/proc/$p/comm"; done | cut -d/ -f3)
+kill -STOP $run
+kill -INT $run
+kill "$target"
+wait_for grep -q 'State:.Z' "/proc/$target/status"
+kill -CONT $run
+ok "^C at the end of the traced program ends bpftrace, too" wait_for eval '! [ -e "/proc/$run" ] || grep -q "State:.Z" "/proc/$run/status"'
+kill -INT $run 2>/dev/null
+wait $run
 # Without tracefs 0.17 and 0.23 say of each probe that it was not detached, which it was.
 cat >"$tmp/bpftrace" <<'E2'
 #!/bin/bash
