@@ -566,6 +566,13 @@ bool proc_exe_stat(const char *procfs, int pid, struct stat *ret)
 	return good;
 }
 
+/** Is it @removed, the end of a path without a directory, or a whole path? */
+static bool is_removed(struct str path, struct str removed)
+{
+	return str_has_prefix(removed, STR("/")) ? str_eq(path, removed)
+						 : str_has_suffix(path, removed);
+}
+
 /** Its code, which a tracer that reads it has not. Inodes of overlayfs are others in maps: a name that was removed counts, too. */
 static bool may_have_mapped(struct arena *a, const char *procfs, int pid, ino_t ino,
 			    struct str removed)
@@ -575,7 +582,7 @@ static bool may_have_mapped(struct arena *a, const char *procfs, int pid, ino_t 
 	proc_read(a, procfs, pid, "maps", &maps);
 	while (maps.n)
 		if (parse_map(a, str_take_line(&maps), &line) && line.mapping.is_code &&
-		    (line.ino == ino || str_has_suffix(line.mapping.path, removed)))
+		    (line.ino == ino || is_removed(line.mapping.path, removed)))
 			return true;
 	return false;
 }

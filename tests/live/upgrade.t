@@ -123,9 +123,15 @@ said 'more than this file'
 live_wait INT
 is "$live_rc $(sed 's/.*: it/it/' "$tmp/messages")" "3 it is not traced, as the script traces more than this file: start the trace again" "a script that traces more than the file: a warning"
 
+mkdir -p "$tmp/root$tmp/bin"
+cp "$tmp/old" "$tmp/root$program"
+"$tmp/root$program" <"$tmp/in3" &
+own $!
+wait_for runs $! "$tmp/root$program"
+rm "$tmp/root$program"
 ok "a trace that begins after the upgrade" live_trace -x "$program" -e "$script"
 live_wait INT
-like "$(cat "$tmp/messages")" "warning: $program was replaced, and process ${pid[3]} .and 1 more. runs the older file, which is not traced" "... names the process that it leaves out"
+like "$(cat "$tmp/messages")" "warning: $program was replaced, and process ${pid[3]} .and 1 more. runs the older file, which is not traced" "... names the processes that it leaves out, and none of a file whose path ends alike"
 
 # A file that is written over has the same inode; one that is touched is the same.
 end 3
