@@ -47,7 +47,8 @@ struct finder {
 	unsigned n_shadowed;		 // places that bpftrace takes for others
 	struct str shadowed;		 // the name of one
 	const struct dwinlined *inlined; // a function that has copies which are not traced
-	size_t n_inlined;		 // how many have
+	struct map missed;		 // all of them
+	size_t n_inlined;		 // and how many
 	const struct targetfile *large;	 // what is only inlined was not searched for in it
 	struct str thunk;		 // has copies of which nothing is known
 };
@@ -297,6 +298,16 @@ static void add_copies(struct finder *f, size_t from)
 	}
 }
 
+/** Copies of a function, or NULL, that are not traced. */
+static void note_missed(struct finder *f, const struct dwinlined *d)
+{
+	if (!d ||
+	    !map_add_ptr(f->sk->arena, &f->missed, d)) // a function in C with code matches twice
+		return;
+	f->inlined = f->inlined ? f->inlined : d;
+	f->n_inlined++;
+}
+
 /** Copies of functions that match the pattern and have no code of their own; of what is large only those that are known. */
 static void add_bodiless(struct finder *f)
 {
@@ -311,10 +322,8 @@ static void add_bodiless(struct finder *f)
 		     !dwsite_is_from(src, d->entries.v[0], f->source)))
 			continue;
 		size_t n = traces_copies(f) && has_room(f, d->entries.n) ? d->entries.n : 0;
-		if (n < d->n) {
-			f->n_inlined++;
-			f->inlined = f->inlined ? f->inlined : d;
-		}
+		if (n < d->n)
+			note_missed(f, d);
 		for (size_t k = 0; k < n; k++)
 			add_copy(f, (struct codeplace){
 					.how = CODEPLACE_COPY,
@@ -525,11 +534,8 @@ static void add_function(struct finder *f, const struct function *fn)
 		else
 			add_result(sk, &p, &args);
 	}
-	const struct dwinlined *inlined =
-	    is_copy(fn) || fn->has_copies ? NULL
-					  : dwsite_inlined_at(fn->file->bin.src, fn->place.addr);
-	f->n_inlined += inlined != NULL;
-	f->inlined = inlined && !f->inlined ? inlined : f->inlined;
+	if (!is_copy(fn) && !fn->has_copies)
+		note_missed(f, dwsite_inlined_at(fn->file->bin.src, fn->place.addr));
 	skeleton_add(sk, &p);
 }
 
