@@ -22,7 +22,7 @@ static bool prints_addresses(const struct bind *b)
 	for (size_t i = 0; b->given->shapes && i < b->given->shapes->list.n; i++)
 		for (size_t k = 0; k < b->given->shapes->list.v[i].n_fields; k++) {
 			const struct value *v = &b->given->shapes->list.v[i].fields[k].value;
-			if (v->how == VALUE_STRING || v->n_frames || value_is_code(v) ||
+			if (v->how == VALUE_STRING || v->how == VALUE_STACK || value_is_code(v) ||
 			    (value_has_parts(v) && ctype_has_code(v->type)))
 				return true;
 		}

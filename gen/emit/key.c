@@ -69,6 +69,9 @@ static struct value shape_of_node(const struct bind *b, size_t clause, const str
 		return (struct value){.how = VALUE_SYMBOL};
 	if (node_is(n, NODE_CALL, "strftime"))
 		return (struct value){.how = VALUE_TEXT};
+	if ((n->kind == NODE_NAME || n->kind == NODE_CALL) && tok_is(n->name, "ustack") &&
+	    enumname_has_addresses(b, clause) && !b->given->has_family)
+		return (struct value){.how = VALUE_STACK};
 	struct value ret = shape_of_value(b, n->expr);
 	size_t i = 0;
 	if (n->kind == NODE_TUPLE && ret.how == VALUE_TUPLE && ret.n_parts == node_count(n)) {
@@ -217,7 +220,8 @@ static void look_at_value(struct keyed *k, const struct node *n)
 /** Is an address in @v printed with the names of the program? */
 static bool has_code(const struct value *v)
 {
-	bool has = value_is_code(v) || v->has_variable || v->how == VALUE_SYMBOL || v->n_frames;
+	bool has =
+	    value_is_code(v) || v->has_variable || v->how == VALUE_SYMBOL || v->how == VALUE_STACK;
 	for (size_t i = 0; i < v->n_parts && !has; i++)
 		has = has_code(&v->parts[i]);
 	return has;
@@ -234,7 +238,7 @@ static struct map_shape shape_of(const struct emitter *e, struct keyed *k)
 		shape.keys[i] = k->parts.v[i].is;
 		bool is_stack = shape.keys[i].n_frames;
 		if (k->is_fixed && is_stack)
-			shape.keys[i] = (struct value){0};
+			shape.keys[i] = (struct value){.how = VALUE_STACK};
 		else if ((k->is_fixed || !k->is_cut) && !is_stack && k->parts.v[i].is_call)
 			shape.keys[i] =
 			    (struct value){.how = VALUE_SYMBOL}; // bpftrace prints the name

@@ -35,7 +35,7 @@ static void add_keys(struct arena *a, struct map_leaves *to, const struct value 
 bool mapentry_is_named(const struct value *v)
 {
 	return v->names || v->shift || v->has_variable || value_is_code(v) ||
-	       value_is_unsigned(v) || v->how == VALUE_SYMBOL;
+	       value_is_unsigned(v) || v->how == VALUE_SYMBOL || v->how == VALUE_STACK;
 }
 
 static bool may_have_lines(const struct value *v)
@@ -145,7 +145,7 @@ bool mapentry_is_bool(struct str s)
 static bool is_of_kind(struct str s, const struct value *v)
 {
 	int64_t bits;
-	if (v->n_frames)
+	if (v->how == VALUE_STACK)
 		return !s.n || s.p[0] == '\n';
 	return !value_is_number(v) || mapentry_to_bits(s, &bits) ||
 	       (value_is_integer(v) && mapentry_is_bool(s)) || (v->names && str_is_ident(s));
@@ -369,6 +369,8 @@ enum map_form mapentry_form(const struct map_known *map, const struct mapentry *
 	struct map_stats stats;
 	struct map_bucket b;
 	struct str rest = e->value;
+	if (map->shape->value.how == VALUE_STACK)
+		return MAP_STACK;
 	if (map->shape->value.how != VALUE_PLAIN || map->shape->value.type)
 		return MAP_PLAIN;
 	if (mapentry_to_stats(e->value, &stats))

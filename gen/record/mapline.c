@@ -174,11 +174,10 @@ static void add_integer(struct json *j, const char *key, struct map_integer i)
 	json_number(j, key, i.value, i.is_signed);
 }
 
-static void add_stack(struct json *j, struct str s)
+static void add_stack(struct json *j, const struct render *how, struct str s)
 {
 	static const struct value stack = {.how = VALUE_STACK};
-	static const struct render no_names = {0};
-	value_json(&no_names, &stack, (struct value_data){NULL, &s}, VALUE_RAW, j);
+	value_json(how, &stack, (struct value_data){NULL, &s}, VALUE_RAW, j);
 }
 
 /** "[1,-2]", and such in one another. */
@@ -226,7 +225,7 @@ static void add_array(struct json *j, struct str s)
 }
 
 /** As it is spelled. */
-static void add_plain(struct json *j, const struct value *v, struct str s)
+static void add_plain(struct json *j, const struct render *how, const struct value *v, struct str s)
 {
 	struct map_integer i;
 	if (v->how == VALUE_PLAIN && mapentry_to_integer(s, &i))
@@ -234,7 +233,7 @@ static void add_plain(struct json *j, const struct value *v, struct str s)
 	else if (value_is_integer(v) && mapentry_is_bool(s))
 		json_bool(j, NULL, str_eq(s, STR("true")));
 	else if (is_unknown(v) && mapentry_is_stack(s))
-		add_stack(j, s);
+		add_stack(j, how, s);
 	else if (is_unknown(v) && s.n && is_array(s))
 		add_array(j, s);
 	else
@@ -268,12 +267,12 @@ static void add_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool 
 	bool is_shown = (v->names || value_is_address(v) || value_is_code(v));
 	if (v->how == VALUE_SYMBOL)
 		value_json(to->how, v, (struct value_data){NULL, &s}, to->style, to->j);
-	else if (v->n_frames)
+	else if (v->how == VALUE_STACK)
 		value_json(to->how, v, (struct value_data){to->numbers, &s}, to->style, to->j);
 	else if (is_shown && mapentry_to_bits(s, &bits))
 		value_json(to->how, v, (struct value_data){&bits, NULL}, to->style, to->j);
 	else
-		add_plain(to->j, v, s);
+		add_plain(to->j, to->how, v, s);
 	for (unsigned i = 0; i < leaf->n_close; i++)
 		json_close(to->j, ']');
 }
@@ -289,7 +288,7 @@ static void add_key(struct mapline *m, const struct render *how, struct json *j,
 	if (is_split && keys->list.n)
 		is_split = mapentry_walk(keys, e->key, add_leaf, &to);
 	else if ((is_split &= !str_contains(e->key, STR(", "))))
-		add_plain(j, &unknown, e->key);
+		add_plain(j, how, &unknown, e->key);
 	if (!is_split)
 		json_bytes(j, NULL, e->key);
 	json_close(j, ']');
@@ -375,7 +374,7 @@ static void add_value(struct mapline *m, const struct render *how, struct json *
 		break;
 	case MAP_STACK:
 		json_key(j, STR("value"));
-		add_stack(j, e->value);
+		add_stack(j, how, e->value);
 		break;
 	case MAP_PLAIN:
 		json_key(j, STR("value"));
@@ -418,7 +417,7 @@ static void name_leaf(void *ctx, const struct map_leaf *leaf, struct str s, bool
 	for (unsigned i = 0; i < leaf->n_open; i++)
 		strbuf_addc(to->out, '(');
 	size_t before = to->out->n;
-	if (leaf->value->how == VALUE_SYMBOL)
+	if (leaf->value->how == VALUE_SYMBOL || leaf->value->how == VALUE_STACK)
 		value_text(to->how, leaf->value, (struct value_data){NULL, &s}, VALUE_KEY, to->out);
 	else if (!leaf->value->shift && mapentry_is_named(leaf->value) &&
 		 mapentry_to_bits(s, &bits))

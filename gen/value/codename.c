@@ -289,12 +289,12 @@ bool codename_misses_caller(struct codename *c, uint64_t addr)
 		   code, img_read_code(m->file->img, s->addr, code, sizeof(code), &(uint64_t){0}));
 }
 
-void codename_add_frame(struct codename *c, uint64_t addr, struct strbuf *out)
+void codename_add_frame(struct codename *c, uint64_t addr, bool is_caller, struct strbuf *out)
 {
 	// A call that never returns may be the last instruction of its function.
-	struct str name = codename_find(c, addr - 1);
+	struct str name = codename_find(c, addr - is_caller);
 	const struct module *m;
-	const struct symbol *s = find_in_files(c, addr - 1, &m);
+	const struct symbol *s = find_in_files(c, addr - is_caller, &m);
 	if (s)
 		strbuf_addf(out, STR_FMT "+%" PRIu64, STR_ARG(name), addr - m->bias - s->addr);
 	else if (name.n)

@@ -40,8 +40,8 @@ bool codename_add_variable(struct codename *c, uint64_t addr, struct strbuf *out
  * kernel/callchain.h.
  */
 bool codename_misses_caller(struct codename *c, uint64_t addr);
-/** Adds a frame of a stack that returns to @addr: "main+21", or the address. */
-void codename_add_frame(struct codename *c, uint64_t addr, struct strbuf *out);
+/** Adds a frame of a stack, at @addr or, of a caller, returning to it: "main+21", or the address. */
+void codename_add_frame(struct codename *c, uint64_t addr, bool is_caller, struct strbuf *out);
 /** What a file of the process has at an address that is no code. */
 enum codename_text {
 	CODENAME_NOTHING,  /**< not known, or an empty string */

@@ -100,9 +100,25 @@ static void insert_caller(struct codename *names, uint64_t caller, unsigned n, s
 		if (!frame.n || i != 1 || n < 2)
 			continue;
 		strbuf_add(out, line.p, (size_t)(frame.p - line.p));
-		codename_add_frame(names, caller, out);
+		codename_add_frame(names, caller, true, out);
 		strbuf_addc(out, '\n');
 		i++;
+	}
+}
+
+/** Adds @s with names for the addresses that bpftrace could not name, as the process had ended. */
+static void name_frames(struct codename *names, struct str s, struct strbuf *out)
+{
+	for (bool is_caller = false; s.n;) {
+		struct str line = str_slice(s, 0, str_find(s, '\n')), frame = str_trim(line);
+		uint64_t address;
+		bool is_bare = str_has_prefix(frame, STR("0x")) && str_to_u64(frame, &address);
+		strbuf_add(out, line.p, is_bare ? (size_t)(frame.p - line.p) : line.n);
+		if (is_bare)
+			codename_add_frame(names, address, is_caller, out);
+		strbuf_addz(out, line.n < s.n ? "\n" : "");
+		s = str_from_offset(s, line.n + 1);
+		is_caller |= frame.n > 0;
 	}
 }
 
@@ -138,17 +154,23 @@ static void show_symbol(struct walk *w, struct str s)
 
 static void show_stack(struct walk *w, struct value_data d)
 {
-	struct strbuf whole = {0};
+	struct strbuf whole = {0}, named = {0};
 	struct arena arena = {0};
 	struct str s = demangle_shorten(&arena, *d.texts);
-	struct codename *names = w->value->n_frames ? names_of(w->how) : NULL;
+	struct codename *names =
+	    w->value->n_frames || str_contains(s, STR(" 0x")) ? names_of(w->how) : NULL;
 	// What the first function of a thread returns to is no code.
-	if (names && (uint64_t)d.numbers[1] >= NO_MEMORY &&
+	if (names && w->value->n_frames && (uint64_t)d.numbers[1] >= NO_MEMORY &&
 	    codename_misses_caller(names, (uint64_t)d.numbers[0])) {
 		insert_caller(names, (uint64_t)d.numbers[1], w->value->n_frames, s, &whole);
 		s = strbuf_str(&whole);
 	}
+	if (names && str_contains(s, STR(" 0x"))) {
+		name_frames(names, s, &named);
+		s = strbuf_str(&named);
+	}
 	show_frames(w, s);
+	strbuf_fini(&named);
 	strbuf_fini(&whole);
 	arena_fini(&arena);
 }

@@ -137,4 +137,15 @@ is "$(cat "$tmp/text")" "$(grep -v ^inside "$tmp/expected" | counted /dev/stdin)
 ok "-f folded of a map" traced -f folded -e "${sites#*, } { @[ustack] = count(); }"
 is "$(folded)" "$(grep -v ^inside "$tmp/expected" | fold)" "... draws each function below its caller"
 
+# bpftrace prints maps when the program has ended, and has no names then.
+ended() { printf '\n\n' | timeout 60 "$live_sh" --bpftrace "$bpftrace" -q -o "$tmp/trace" -c "$tmp/app" "$@" -e "${sites#*, } { @[ustack] = count(); }" >"$tmp/answers"; }
+ok "a map of a program that has ended" ended -f json
+is "$(keyed @)" "$(grep -v ^inside "$tmp/expected" | counted /dev/stdin)" "... has the same names"
+ok "... as text" ended
+awk '/^@\[/ { line = "" } /^ / { line = line (line ? ";" : "") $1 } /^\]: / { print line, $2 }' "$tmp/trace" |
+	sed 's/main\(+[0-9]*\);.* /main\1 /' | same | sort >"$tmp/text"
+is "$(cat "$tmp/text")" "$(grep -v ^inside "$tmp/expected" | counted /dev/stdin)" "... too"
+ok "-f folded" ended -f folded
+is "$(folded)" "$(grep -v ^inside "$tmp/expected" | fold)" "... draws each function below its caller"
+
 done_testing

@@ -44,10 +44,10 @@ bool codename_misses_caller(struct codename *c, uint64_t addr)
 	return addr == 77;
 }
 
-void codename_add_frame(struct codename *c, uint64_t addr, struct strbuf *out)
+void codename_add_frame(struct codename *c, uint64_t addr, bool is_caller, struct strbuf *out)
 {
 	(void)c;
-	strbuf_addf(out, "caller+%u", (unsigned)(addr % 16));
+	strbuf_addf(out, "%s+%u", is_caller ? "caller" : "top", (unsigned)(addr % 16));
 }
 
 /** Of the process 42 only. */
