@@ -129,3 +129,10 @@ bool cxxclass_read(struct ctype *t, struct cxxclass *ret)
 	}
 	return false;
 }
+
+struct ctype *cxxclass_pointer(struct ctype *t)
+{
+	struct cxxclass c;
+	return cxxclass_read(t, &c) && c.kind == CXXCLASS_POINTER && !c.first.off ? c.first.type
+										  : NULL;
+}

@@ -32,3 +32,5 @@ struct cxxclass {
 bool cxxclass_is_named(const struct ctype *t);
 /** False: @t, without typedefs and qualifiers, is no such class, or its members are not the expected ones. */
 bool cxxclass_read(struct ctype *t, struct cxxclass *ret);
+/** The type of the pointer that a smart pointer @t begins with; NULL: it is none. */
+struct ctype *cxxclass_pointer(struct ctype *t);

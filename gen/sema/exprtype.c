@@ -688,15 +688,15 @@ static void find_word(struct finder *f, struct node *n, struct expr *e)
 /** `x->own->id` of a std::unique_ptr in memory: it begins with the pointer, which is read by its address. */
 static void find_smart_pointer(const struct finder *f, const struct node *n, struct expr *e)
 {
-	struct cxxclass c;
-	if (f->dereferenced != n || !e->is_place || !cxxclass_read(e->type, &c) ||
-	    c.kind != CXXCLASS_POINTER || c.first.off)
+	struct ctype *pointer =
+	    f->dereferenced == n && e->is_place ? cxxclass_pointer(e->type) : NULL;
+	if (!pointer)
 		return;
 	while (n->parent->kind == NODE_GROUP)
 		n = n->parent;
 	if (!tok_is(n->last->next, "->") && !node_is(n->parent, NODE_UNARY, "*"))
 		return; // a member of its own
-	e->type = c.first.type;
+	e->type = pointer;
 	e->by_address = true;
 	e->sign = sign_of_type(e->type, 0);
 }

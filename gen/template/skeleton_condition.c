@@ -87,7 +87,10 @@ static struct operand find_operand(const struct condition *c, const struct skele
 		o.f = skeleton_find_field(c->arena, p, t[o.end].text);
 	o.type = o.f && o.f->arg ? ctype_as_pointer(c->arena, o.f->arg->type) : NULL;
 	for (; o.type && o.end + 2 < n && tok_is_any(&t[o.end + 1], members); o.end += 2) {
-		struct ctype *to = ctype_pointee(o.type), *in = to ? to : o.type;
+		struct ctype *pointer =
+		    tok_is(&t[o.end + 1], "->") ? cxxclass_pointer(o.type) : NULL;
+		struct ctype *to = ctype_pointee(pointer ? pointer : o.type);
+		struct ctype *in = to ? to : o.type;
 		bool found = ctype_resolve(in, t[o.end + 2].text, &m, &bad, &in);
 		o.type = found ? ctype_as_pointer(c->arena, m.type) : NULL;
 		o.has_members = true;

@@ -215,6 +215,8 @@ uprobe:__EXE__:deep { $o = args.o; printf("owner = \"%s\" tag = \"%s\" is_owner 
 	is "$(grep '^@' "$tmp/trace" | sort)" "$(sed -n 's/.* b="\(.*\)" n=.*/@[\1]/p' "$tmp/answers" | sort | uniq -c | sed 's/ *\([0-9]*\) \(.*\)/\2: \1/' | grep -v '^@\[\(cde\|a\)\]')" "... and as a key"
 	names -e 'uprobe:__EXE__:owned { $t = args.t; printf("owned %d \"%s\" %d %d %d %d %d\n", args.t->top->id, str($t->top->name), $t->top->flag, (args.t->all[1])->id, $t->last->next->id, $t->in.none->id, (*$t->last).id); }'
 	is "$(cat "$tmp/trace")" "$(grep '^owned' "$tmp/answers")" "$build: members of what std::unique_ptr and shared_ptr lead to"
+	names -t uprobe:owned --filter 't->top->name == "the name of the topmost node" && t->last->next->id == -10' --count
+	is "$(grep . "$tmp/trace")" "@count[uprobe:owned]: 1" "... in a filter, too"
 	names -t uprobe:by_ref --filter 'b == "desk-a"'
 	is "$(sed -n 's/.* uprobe:[a-z_]* //p' "$tmp/trace")" "$(grep 'b="desk-a" n' "$tmp/answers")" "$build --filter: by the text of a string"
 	names -t uprobe:deep --filter 'o->owner == "owner" && "tag" == args.o->tag && o->owner != o->tag' --deep 1
