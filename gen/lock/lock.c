@@ -555,6 +555,8 @@ void lock_add_names(const struct bind *b)
 	struct map seen = {0};
 	for (size_t i = 0; i < b->made->tables.n; i++)
 		add_names(b->given->lock, &b->made->tables.v[i].names, b->made->tables.v[i].place);
+	if (!b->given->shapes)
+		return; // nothing is printed
 	vec_each(const struct shape, s, &b->given->shapes->list)
 		for (size_t i = 0; i < s->n_fields; i++) {
 			const struct shape_field *f = &s->fields[i];

@@ -59,7 +59,7 @@ static void parse_and_bind(struct arena *a, struct diag *d, struct pp *pp, unsig
 	struct program text = {0};
 	made.program = &text;
 	template_bind(&b, pp);
-	lock_add_tables(&b);
+	lock_add_names(&b);
 	program_fini(&text);
 }
 

@@ -53,7 +53,7 @@ static void use_lock(struct arena *a, struct diag *d, const char *path, bool has
 		if (!pp_file(&pp, src_from_text(a, STR("fuzz.bt"), str_from(script))) ||
 		    !template_bind(&b, &pp))
 			fuzz_fail("the script is wrong", str_from(script));
-		lock_add_tables(&b);
+		lock_add_names(&b);
 	}
 	lock_check(&b, path);
 }
