@@ -166,7 +166,8 @@ static void use_places(struct arena *a, struct binary *b)
 	const struct dwinlined *d;
 	struct dwsrc *all = dwsrc_new(b->img); // b->src looks for each by name
 	size_t n = 0;
-	dwsite_inlined_named(all, STR("*"));
+	for (size_t i = 0; dwsite_inlined_named(all, STR("*"), NULL, &i);)
+		;
 	for (size_t i = 0; n < 4 && (d = dwsite_inlined_known(all, &i)); n++) {
 		codeplace_function(a, b, d->name, &places);
 		codeplace_inlined(a, b, d->symbol, &places);
