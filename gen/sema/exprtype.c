@@ -154,6 +154,22 @@ static void record_increment(struct finder *f, struct node *n)
 	f->good &= !f->is_last || !node_is_step(n) || exprplace_moves(f->b, n);
 }
 
+/** `x->own->id` of a std::unique_ptr in memory: it begins with the pointer, which is read by its address. */
+static void find_smart_pointer(const struct finder *f, const struct node *n, struct expr *e)
+{
+	struct ctype *pointer =
+	    f->dereferenced == n && e->is_place ? cxxclass_pointer(e->type) : NULL;
+	if (!pointer)
+		return;
+	while (n->parent->kind == NODE_GROUP)
+		n = n->parent;
+	if (!tok_is(n->last->next, "->") && !node_is(n->parent, NODE_UNARY, "*"))
+		return; // a member of its own
+	e->type = pointer;
+	e->by_address = true;
+	e->sign = sign_of_type(e->type, 0);
+}
+
 static void find_unary(struct finder *f, struct node *n, struct expr *e)
 {
 	bool is_followed = tok_is(n->name, "*");
@@ -173,6 +189,7 @@ static void find_unary(struct finder *f, struct node *n, struct expr *e)
 		e->is_guess = of->is_guess;
 		e->is_mixed = of->is_mixed;
 		f->good &= exprplace_pointee(f->b, n, of, f->is_last, e);
+		find_smart_pointer(f, n, e);
 	} else if (tok_is(op, "!")) {
 		e->sign = SIGN_NONE;
 		e->bits = 1;
@@ -683,22 +700,6 @@ static void find_word(struct finder *f, struct node *n, struct expr *e)
 		find_name(f, n, e);
 		find_enumerator(f, n, e);
 	}
-}
-
-/** `x->own->id` of a std::unique_ptr in memory: it begins with the pointer, which is read by its address. */
-static void find_smart_pointer(const struct finder *f, const struct node *n, struct expr *e)
-{
-	struct ctype *pointer =
-	    f->dereferenced == n && e->is_place ? cxxclass_pointer(e->type) : NULL;
-	if (!pointer)
-		return;
-	while (n->parent->kind == NODE_GROUP)
-		n = n->parent;
-	if (!tok_is(n->last->next, "->") && !node_is(n->parent, NODE_UNARY, "*"))
-		return; // a member of its own
-	e->type = pointer;
-	e->by_address = true;
-	e->sign = sign_of_type(e->type, 0);
 }
 
 static void find_step(struct finder *f, struct node *n, struct expr *e)

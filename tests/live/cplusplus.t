@@ -129,9 +129,9 @@ volatile long sink;
 NOIPA void late(int a, int b, int c, int d, int e, string_view f) { sink += a + b + c + d + e + (long)f.size(); }
 struct node { virtual ~node() {} int id = 0; string name; unsigned flag : 3; std::shared_ptr<node> next; };
 struct tree : mine { std::unique_ptr<node> top, all[2]; std::shared_ptr<node> last; struct { std::unique_ptr<node> none; } in; };
-NOIPA void owned(tree *t)
+NOIPA void owned(tree *t, const std::shared_ptr<node> &by)
 {
-	printf("owned %d %s %d %d %d 0 %d\n", t->top->id, quoted(t->top->name), t->top->flag, t->all[1]->id, t->last->next->id, (*t->last).id);
+	printf("owned %d %s %d %d %d 0 %d %d\n", t->top->id, quoted(t->top->name), t->top->flag, t->all[1]->id, t->last->next->id, (*t->last).id, by->id);
 }
 NOIPA void other(const vector<bool> &a, const std::map<int, int> &b, const std::wstring &c, mine d) { sink += (long)(a.size() + b.size() + c.size()) + d.size; }
 int main()
@@ -172,7 +172,7 @@ int main()
 	t.last->id = 9;
 	t.last->next = std::make_shared<node>();
 	t.last->next->id = -10;
-	owned(&t);
+	owned(&t, t.last->next);
 	late(1, 2, 3, 4, 5, "x");
 	other({true}, {{1, 2}}, L"wide", {3});
 	puts("done");
@@ -213,7 +213,7 @@ uprobe:__EXE__:deep { $o = args.o; printf("owner = \"%s\" tag = \"%s\" is_owner 
 	sed -n '/ b=.* n=[-1-3]*$/p; /^a="[a-z]*"$/p; s/.*\(owner = "[^"]*"\).*/\1 tag = "tag" is_owner = 1/p' "$tmp/answers" >"$tmp/want"
 	is "$(grep -v '^@\|^$' "$tmp/trace")" "$(cat "$tmp/want")" "$build: str() of strings by reference, of views and of members"
 	is "$(grep '^@' "$tmp/trace" | sort)" "$(sed -n 's/.* b="\(.*\)" n=.*/@[\1]/p' "$tmp/answers" | sort | uniq -c | sed 's/ *\([0-9]*\) \(.*\)/\2: \1/' | grep -v '^@\[\(cde\|a\)\]')" "... and as a key"
-	names -e 'uprobe:__EXE__:owned { $t = args.t; printf("owned %d \"%s\" %d %d %d %d %d\n", args.t->top->id, str($t->top->name), $t->top->flag, (args.t->all[1])->id, $t->last->next->id, $t->in.none->id, (*$t->last).id); }'
+	names -e 'uprobe:__EXE__:owned { $t = args.t; printf("owned %d \"%s\" %d %d %d %d %d %d\n", args.t->top->id, str($t->top->name), $t->top->flag, (args.t->all[1])->id, $t->last->next->id, $t->in.none->id, (*$t->last).id, (*args.by)->id); }'
 	is "$(cat "$tmp/trace")" "$(grep '^owned' "$tmp/answers")" "$build: members of what std::unique_ptr and shared_ptr lead to"
 	names -t uprobe:owned --filter 't->top->name == "the name of the topmost node" && t->last->next->id == -10' --count
 	is "$(grep . "$tmp/trace")" "@count[uprobe:owned]: 1" "... in a filter, too"
