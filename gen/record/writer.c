@@ -775,6 +775,16 @@ int64_t writer_offset(const struct writer *w)
 	return w->stamp.offset;
 }
 
+bool writer_prints_wall(const struct writer *w)
+{
+	bool yes =
+	    w->config.json || (w->config.head != WRITER_BARE && w->config.time == WRITER_WALL);
+	vec_each(const struct shape, s, &w->shapes->list)
+		for (size_t i = 0; i < s->n_fields; i++)
+			yes |= s->fields[i].value.how == VALUE_TIME;
+	return yes;
+}
+
 int64_t writer_newest(const struct writer *w)
 {
 	return w->order ? order_gone(w->order) : w->newest;

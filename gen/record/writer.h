@@ -87,6 +87,8 @@ void writer_drop(struct writer *w);
 struct str writer_next_trigger(struct writer *w, struct arena *a, int64_t *ns);
 /** CLOCK_REALTIME - the clock of probes, in ns, with which it prints times of day. */
 int64_t writer_offset(const struct writer *w);
+/** Does it print times of day itself? Not those of strftime(), which are bpftrace's. */
+bool writer_prints_wall(const struct writer *w);
 /** The time of the newest event whose line has gone out; 0: none that has one. */
 int64_t writer_newest(const struct writer *w);
 /** What the trace has cost, as an object of JSON, for the end; without JSON it is not printed. */

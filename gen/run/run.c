@@ -119,6 +119,12 @@ void run_look_at_cost(struct runner *r)
 	interrupt(r);
 }
 
+static bool prints_wall(const struct runner *r)
+{
+	return writer_prints_wall(r->cfg->writer) ||
+	       str_contains(r->cfg->program, STR("strftime("));
+}
+
 /** Each second: lines keep the wall clock that the trace began with, by which a capture is placed. */
 static void look_at_clock(struct runner *r)
 {
@@ -126,7 +132,7 @@ static void look_at_clock(struct runner *r)
 		return;
 	r->clock_at = clock_ms();
 	int64_t set = clock_offset_of_probes() - writer_offset(r->cfg->writer);
-	if (imaxabs(set - r->clock_set) < CLOCK_SET_NS)
+	if (imaxabs(set - r->clock_set) < CLOCK_SET_NS || !prints_wall(r))
 		return;
 	r->clock_set = set;
 	if (imaxabs(set) >= CLOCK_SET_NS)

@@ -99,15 +99,25 @@ sed -i '/^    print(re.sub/a\    while os.path.exists(os.environ["WAITS"]):\n   
 export SET_BY=$tmp/by WAITS=$tmp/waits TIMES=0
 echo 0 >"$SET_BY"
 : >"$WAITS"
-ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$tmp/set.so guard "$btgen" run -f json -o "$tmp/set.json" -e 'interval:s:60 { printf("%d it\n", pid); }' 2>"$tmp/messages" &
-own $!
-wait_for grep -qs it "$tmp/set.json"
+# set_clock MESSAGES ARG...: such a trace, in the background
+set_clock() {
+	ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=$tmp/set.so guard "$btgen" run "${@:2}" -e 'interval:s:60 { printf("%d it\n", pid); }' 2>"$tmp/$1" &
+	own $!
+	traces+=($!)
+}
+traces=()
+set_clock messages -f json -o "$tmp/set.json"
+set_clock since --time since -o "$tmp/set.since"
+for form in json since; do
+	wait_for grep -qs it "$tmp/set.$form"
+done
 for by in 3600 -7 0; do
 	echo "$by" >"$SET_BY.new" && mv "$SET_BY.new" "$SET_BY"
 	[ $by = 0 ] || wait_for grep -q " ${by#-}.0 s " "$tmp/messages"
 done
 rm "$WAITS"
-wait $!
+wait "${traces[@]}"
 is "$(grep -o 'the wall clock.*' "$tmp/messages")" "the wall clock was set and is 3600.0 s ahead of the times of this trace: restart the trace to correct them
 the wall clock was set and is 7.0 s behind the times of this trace: restart the trace to correct them" "each time that the wall clock is set, a warning"
+is "$(grep -c 'wall clock' "$tmp/since")" 0 "... but not where nothing does"
 done_testing
