@@ -147,8 +147,7 @@ unsigned dwsite_line_of(Dwarf_Die *die, unsigned name)
 
 static bool is_lambda(Dwarf_Die *die)
 {
-	const char *name = dwsrc_name(die);
-	return name && strcmp(name, "operator()") == 0;
+	return str_has_prefix(str_from(dwsrc_name(die)), STR("operator()"));
 }
 
 /** What has the place where the function @die is declared: gcc tells that of a lambda's type alone. */
@@ -552,13 +551,14 @@ static struct dwinlined *inlined_of(struct dwsrc *src, Dwarf_Die die)
 	struct dwinlined *ret = map_get_ptr(&src->copies->origins, origin.addr);
 	if (ret)
 		return ret;
-	int line = 0;
-	dwarf_decl_line(&origin, &line);
+	Dwarf_Die declaration = declaration_of(origin);
 	struct str name = str_from(dwarf_diename(&origin));
 	struct str symbol = str_from(dwsrc_symbol(&origin));
 	symbol = symbol.n ? symbol : name;
-	struct str key = str_printf(src->arena, STR_FMT " %d " STR_FMT, STR_ARG(symbol), line,
-				    STR_ARG(dwsite_decl_file(src, &origin)));
+	struct str key = str_printf(src->arena, STR_FMT " %u:%u " STR_FMT, STR_ARG(symbol),
+				    dwsite_line_of(&declaration, DW_AT_decl_line),
+				    dwsite_line_of(&declaration, DW_AT_decl_column),
+				    STR_ARG(file_of(src, &declaration, DW_AT_decl_file)));
 	ret = map_get(&src->copies->known, key);
 	if (!ret) {
 		ret = arena_new(src->arena, struct dwinlined);

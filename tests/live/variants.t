@@ -165,5 +165,21 @@ for build in "g++ -O0" "g++ -O2" "g++ -Os" "g++ -O3 -flto" "g++ -O0 -fPIC" "g++ 
 		is "$(wrong "$file" "${classes[@]}")" "" "$build: ... without debug information, too"
 	fi
 done
+# gcc names all lambdas operator(), and has the line of their types alone.
+cat >lambdas.cc <<'END'
+#include <cstdio>
+#define NOINLINE __attribute__((noinline))
+static volatile long sink, ones, twos, others;
+NOINLINE void one(int z) { auto l = [z](int n) NOINLINE { ++ones; sink = sink + n + z; }; l(z); }
+NOINLINE void two(int z) { auto l = [z](auto n) NOINLINE { ++twos; sink = sink + n - z; }; l(z); l(z + 1); }
+NOINLINE void other(int z) { auto l = [z](int n) { ++others; sink = sink + n * z; }; l(z); auto m = [z](auto n) { ++others; sink = sink - n * z; }; l(z); m(z); }
+int main() { one(1); two(2); other(3); other(4); printf("one %ld\ntwo %ld\n", ones, twos); }
+END
+for build in "g++ -O1" "g++ -O2" "clang++ -O2"; do
+	command -v "${build% *}" >/dev/null || continue
+	$build -g -o lambdas lambdas.cc || exit 1
+	guard "$live_sh" --bpftrace "$bpftrace" -c ./lambdas -o counted -t 'uprobe:lambdas:*operator()*' --count >truth 2>messages || cat messages
+	is "$(grep -v 'other(\|uprobe:operator' counted | sed -n 's/^@count.*: //p' | sort)" "$(sed 's/.* //' truth)" "$build: a lambda does not count for another"
+done
 not_ok "what compilers add for a variable is no function of its name" eval "\"$btgen\" check -x app -e 'uprobe:__EXE__:acme::late { @ = count(); }' 2>/dev/null"
 done_testing
