@@ -51,6 +51,12 @@ static bool start_command(struct arena *a, struct diag *d, struct run_options *o
 		if (good || !is_elsewhere || !said.messages.n)
 			said = log;
 	} while (!good && is_elsewhere && starts_others && spawn_next(child));
+	if (good && child->is_early)
+		diag_warning(
+		    d, NULL,
+		    "-c: another trace has a probe at the entry point of %s: its libraries are "
+		    "not loaded yet and cannot be traced",
+		    o->command);
 	if (good && !o->no_run)
 		spawn_keep(child);
 	for (size_t i = 0; i < said.messages.n; i++)

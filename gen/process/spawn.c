@@ -41,12 +41,15 @@ static uint64_t read_entry(struct arena *a, pid_t pid)
 	return 0;
 }
 
-/** The breakpoint at the entry point of @t, which is stopped. Where there is none, it is held as it is. */
+/**
+ * The breakpoint at the entry point of @t, which is stopped. Where there is none, it is held as it is. A uprobe that another
+ * trace has there keeps each trap of that address from us.
+ */
 static bool set_break(pid_t tid, struct spawned_task *t, uint64_t entry)
 {
 	errno = 0;
 	t->word = ptrace(PTRACE_PEEKTEXT, tid, entry, 0);
-	if (errno)
+	if (errno || ((unsigned long)t->word & BREAK_MASK) == BREAK_INSN)
 		return false;
 	long trap = (long)(((unsigned long)t->word & ~BREAK_MASK) | BREAK_INSN);
 	t->entry = ptrace(PTRACE_POKETEXT, tid, entry, trap) == 0 ? entry : 0;
@@ -150,8 +153,10 @@ static bool is_held(struct spawned *s, pid_t tid, int status)
 	struct spawned_task *t = find_task(s, tid);
 	bool is_exec = status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
 	uint64_t entry = is_exec ? read_entry(s->arena, tid) : 0;
-	if (is_exec)
-		return !entry || !set_break(tid, t, entry);
+	if (is_exec) {
+		s->is_early = entry && !set_break(tid, t, entry);
+		return !entry || s->is_early;
+	}
 	return status >> 8 == SIGTRAP && step_back(tid, t);
 }
 

@@ -37,6 +37,7 @@ struct spawned {
 	pid_t target;  /**< the program that is held: the command, or one that it has started */
 	int target_fd; /**< a pidfd of @target where that is not our child, else -1 */
 	bool held;     /**< it waits for spawn_release() */
+	bool is_early; /**< before its entry point, where another trace has a uprobe */
 	VEC(struct spawned_task) tasks;
 	VEC(pid_t) ended; /**< tasks that ended before spawn_keep(), for spawn_reap() */
 };

@@ -125,6 +125,11 @@ uprobe:__EXE__:work { printf(\"work %d\\n\", arg0); }" 2>"$tmp/messages")
 is "$(grep . <<<"$out")" "work 1
 hit 1
 hit 2" "-c: everything is traced from the start, in order"
+bare_start "$bpftrace" -e "uprobe:$tmp/hit:_start { }"
+out=$(guard "$live_sh" -c "'$tmp/hit' self" -e "uprobe:__EXE__:work { printf(\"work %d\\n\", arg0); }" 2>"$tmp/messages")
+is "$(grep . <<<"$out")" "work 1" "-c of a program whose entry point another trace probes"
+like "$(cat "$tmp/messages")" "warning: -c: another trace has a probe at the entry point of .*: its libraries are not loaded yet" "... it says what it cannot trace"
+bare_end
 out=$("$live_sh" -c "$tmp/nosuch" -e "$probe" 2>&1)
 is $? 1 "-c with a program that is not there: status 1"
 like "$out" "nosuch cannot be run: No such file" "and the message says so"
