@@ -389,7 +389,7 @@ static bool report_shadow(const struct attaching *w, struct str shadow)
 /** At @addr, where it is the only place. */
 static bool check_refusal(const struct attaching *w, uint64_t addr)
 {
-	const char *why = attachable_refusal(w->file->bin.img, addr);
+	const char *why = attachable_refusal(w->file->bin.img, addr, is_return(w));
 	return !why || diag_error(w->b->diag, &w->place,
 				  STR_FMT " begins with %s, which Linux cannot probe",
 				  STR_ARG(w->name), why);
@@ -408,7 +408,7 @@ static bool drop_places(struct attaching *w)
 	for (size_t i = 0; i < n_all; i++) {
 		struct codeplace at = p->list.v[i];
 		struct str text = spell_place(w, &p->list.v[i]), name = STR("");
-		const char *why = attachable_refusal(img, at.addr);
+		const char *why = attachable_refusal(img, at.addr, is_return(w));
 		if (!str_is_made_of(text, ALPHABET_SYMBOL) || !str_eq(text, at.symbol))
 			name = attachable_shadow(b->arena, img, at.addr);
 		bool is_dropped = name.n || why;
@@ -600,8 +600,8 @@ struct search {
 	struct map addrs; // name -> the address of the first such function
 	struct codeplaces *places;
 	size_t n_sizeless;
-	bool is_refused;  // one of them is
-	struct map twins; // others of a name: their addresses
+	bool is_return, is_refused; // one of them is
+	struct map twins;	    // others of a name: their addresses
 	struct str twin;
 };
 
@@ -628,7 +628,7 @@ static bool fits(void *ctx, const struct img_symbol *sym)
 	s->found = true;
 	uintptr_t first = (uintptr_t)map_get(&s->addrs, sym->name);
 	s->n_sizeless += !sym->size;
-	s->is_refused |= attachable_refusal(s->src->img, sym->addr) != NULL;
+	s->is_refused |= attachable_refusal(s->src->img, sym->addr, s->is_return) != NULL;
 	if (!first) {
 		add_place(s, sym);
 		map_put(s->arena, &s->addrs, sym->name, (void *)(uintptr_t)sym->addr);
@@ -663,6 +663,7 @@ static bool find_pattern(struct attaching *w)
 		struct search s = {.arena = w->b->arena,
 				   .src = w->file->bin.src,
 				   .pattern = w->name,
+				   .is_return = is_return(w),
 				   .near = &w->ret->near,
 				   .places = &w->places};
 		img_walk(w->file->bin.img, IMG_FUNCTIONS, fits, &s);

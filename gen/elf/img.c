@@ -93,6 +93,7 @@ static bool read_ehdr(struct img *img, GElf_Ehdr *h)
 	elf_end(header);
 	img->type = h->e_type;
 	img->machine = h->e_machine;
+	img->entry = h->e_entry;
 	if (!good)
 		return bad_file(img, n < (img->is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr))
 					 ? truncated

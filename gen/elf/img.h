@@ -56,6 +56,7 @@ struct img {
 	bool is64, big;		 /**< class and byte order */
 	unsigned machine;	 /**< EM_* */
 	unsigned type;		 /**< ET_* */
+	uint64_t entry;		 /**< link-time address of its first instruction; 0: none */
 	struct str build_id;	 /**< bytes of the GNU build-id note; empty when there is none */
 	uint64_t build_id_off;	 /**< where they are in the file */
 

@@ -107,12 +107,14 @@ static bool is_bad_avx(uint8_t opcode)
 	       memchr(refused, opcode, sizeof(refused));
 }
 
-const char *attachable_refusal(struct img *img, uint64_t addr)
+const char *attachable_refusal(struct img *img, uint64_t addr, bool is_return)
 {
 	enum { LONGEST = 15 }; // bytes of an instruction
 	uint8_t code[LONGEST];
 	uint64_t off;
 	size_t n = img->machine == EM_X86_64 ? img_read_code(img, addr, code, LONGEST, &off) : 0;
+	if (is_return && addr == img->entry)
+		return "code without a return address";
 	for (size_t i = 0; i < n; i++) {
 		switch (code[i]) {
 		case 0xf0:

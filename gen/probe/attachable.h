@@ -51,7 +51,8 @@ bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s,
 /**
  * What begins at link-time address @addr that Linux does not probe (is_prefix_bad() of
  * Linux for x86), or executes otherwise; NULL: nothing is known of. One such place ends bpftrace, with all its probes.
+ * A return probe (@is_return) at the entry point replaces argc, which is where others have a return address: measured.
  */
-const char *attachable_refusal(struct img *img, uint64_t addr);
+const char *attachable_refusal(struct img *img, uint64_t addr, bool is_return);
 /** Can every version attach to @p, whose arguments are @pa? As attachable_why_not(), but at no cost. */
 bool attachable_by_all(const struct sdt_probe *p, const struct probeargs *pa);

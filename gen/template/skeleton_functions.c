@@ -81,6 +81,12 @@ static bool add_label(struct finder *f, uint64_t addr, struct str label)
 	return map_add(a, &f->labels, str_printf(a, "0x%" PRIx64 " " STR_FMT, addr, STR_ARG(bare)));
 }
 
+/** Are return probes written for what is found? */
+static bool has_returns(const struct finder *f)
+{
+	return f->is_return || f->sk->calls;
+}
+
 static bool add_symbol(void *ctx, const struct img_symbol *sym)
 {
 	struct finder *f = ctx;
@@ -93,7 +99,7 @@ static bool add_symbol(void *ctx, const struct img_symbol *sym)
 	struct str label = demangle_written(a, sym->name);
 	if (!f->sk->is_list && add_label(f, sym->addr, label) && !str_eq(label, sym->name))
 		map_add(a, &f->labels, label);
-	const char *why = attachable_refusal(f->at->bin.img, sym->addr);
+	const char *why = attachable_refusal(f->at->bin.img, sym->addr, has_returns(f));
 	f->why = f->why ? f->why : why;
 	// As _init and _fini: bpftrace ends when it is to attach to one without a size.
 	unsigned *lacks = !is_writable(sym->name, &name) ? &f->n_odd
@@ -173,7 +179,7 @@ static void add_place(struct finder *f, const struct function *fn)
 	}
 	if (p->symbol.n && !map_get(&f->owners, p->symbol))
 		map_put(a, &f->owners, p->symbol, f->at);
-	const char *why = attachable_refusal(f->at->bin.img, p->addr);
+	const char *why = attachable_refusal(f->at->bin.img, p->addr, has_returns(f));
 	f->why = f->why ? f->why : why;
 	// As _init and _fini: bpftrace ends when it is to attach to one.
 	if (!is_copy(fn) && !p->size)

@@ -161,4 +161,23 @@ if g++ -O1 -g -o "$tmp/throws" "$tmp/throws.cc" 2>/dev/null; then
 else
 	skip "exceptions through return probes" "no g++"
 fi
+
+# Where a program begins the stack has argc, not a return address.
+if [ "$(uname -m)" = x86_64 ]; then
+	cat >"$tmp/begins.c" <<'END'
+#include <stdio.h>
+__attribute__((noinline)) int begins(int n) { __asm__ volatile("" : "+r"(n)); return n; }
+int main(int argc, char **argv) { printf("%s has %d\n", argv[begins(1)], argc); return 0; }
+END
+	gcc -O1 -g -o "$tmp/begins" "$tmp/begins.c" || exit 1
+	for trace in "-t uretprobe:begins:* --count" "--calls begins:*" "-e uretprobe:__EXE__:*{@[probe]=count();}"; do
+		set -f
+		# shellcheck disable=SC2086 # several options
+		out=$(guard "$live_sh" --bpftrace "$bpftrace" $trace -c "'$tmp/begins' one" -o "$tmp/trace" 2>"$tmp/messages")
+		set +f
+		is "$out" "one has 2" "$trace: the program has its arguments"
+		like "$(cat "$tmp/messages")" "1 (function|of 3 places) of \* is (skipped|not traced), as Linux cannot probe code without a return address" "... and what is left out is said"
+	done
+	like "$("$live_sh" -n -x "$tmp/begins" -e 'uretprobe:__EXE__:_start { }' 2>&1)" "error: _start begins with code without a return address" "by name: an error"
+fi
 done_testing
