@@ -78,11 +78,12 @@ struct bind_given {
 	char **args;		     /**< values of $1, $2 ..., ends in NULL; NULL: not given */
 	const struct src_file *main; /**< the template: its lines stay what they are */
 	const char *conf;	     /**< the list of enum tables, or NULL for none */
-	bool is_generated;	     /**< for -t: the user cannot edit it */
-	bool cheap_only;	     /**< open no debug file only to check what arguments are */
-	bool verbose;		     /**< say which files were chosen */
-	bool is_unsafe;		     /**< system() and the like are allowed */
-	bool is_bare; /**< bpftrace runs the program without us, who would raise semaphores */
+	bool is_trace;	   /**< -t: copies that it misses were reported with its pattern */
+	bool is_generated; /**< for -t: the user cannot edit it */
+	bool cheap_only;   /**< open no debug file only to check what arguments are */
+	bool verbose;	   /**< say which files were chosen */
+	bool is_unsafe;	   /**< system() and the like are allowed */
+	bool is_bare;	   /**< bpftrace runs the program without us, who would raise semaphores */
 	bool
 	    drops_time; /**< `#pragma time since` has no effect: another time is printed, or none */
 	/** Gets what the program prints, record/shape.h; NULL: bpftrace prints it itself. */

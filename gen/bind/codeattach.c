@@ -180,7 +180,7 @@ static void warn_of_inlined(const struct attaching *w, size_t from)
 	const struct dwinlined *first = NULL, *d;
 	size_t n = 0, k = 0;
 	bool is_large; // it need not be said: this is a warning anyway
-	if (b->given->is_generated || near->places.n - from > MANY)
+	if (b->given->is_trace || near->places.n - from > MANY)
 		return;
 	for (size_t i = from; i < near->places.n || is_pattern(w->name); i++) {
 		d = i < near->places.n
@@ -306,7 +306,7 @@ static void warn_of_missed(const struct attaching *w, const char *why)
 {
 	const struct bind *b = w->b;
 	const struct dwinlined *d = w->places.inlined;
-	if (b->given->is_generated || optional_is_alternative(b, w->ret->clause, w->at, w->name) ||
+	if (b->given->is_trace || optional_is_alternative(b, w->ret->clause, w->at, w->name) ||
 	    !map_add(b->arena, &b->cache->reported_inlined, d->symbol))
 		return;
 	report_inlined(b, &w->place, d, w->places.n_inlined, "");

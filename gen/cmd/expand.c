@@ -524,6 +524,7 @@ static const struct bind_given *given_by(struct arena *a, const struct expand_re
 	given->proc = x->proc;
 	given->pids = req->pids.v;
 	given->n_pids = x->proc ? req->pids.n : 0;
+	given->is_trace = trace_is_wanted(&req->trace);
 	given->is_generated = trace_is_list(&req->trace) || req->trace.calls.n;
 	given->main = main;
 	given->functions = req->given.shapes ? &req->given.shapes->functions : NULL;

@@ -67,6 +67,7 @@ is "$(clauses_of 0.17 "$tmp/app" 'uprobe:only' 2>&1)" "btgen: error: no function
 btgen: note: only() is inlined in a() and has no code of its own" "and of one that is only inlined"
 like "$(said '*o*')" 'warning: 5 inlined copies of both\(\) .*; 1 more functions that match have copies' "a pattern warns of one, too"
 like "$(clauses_of 0.17 "$tmp/app" 'uprobe:*o*' 2>&1)" 'copies of [a-z]*\(\) (is|are) not seen: in .*; 1 more of these functions' "... and -t counts each of them once"
+is "$("$btgen" run -n --bpftrace "$tmp/bpftrace-0.17" -t uprobe:both --count -x "$tmp/app" 2>&1 | grep -c 'not seen')" 1 "... and --count says so once"
 
 # older NAMES: what is said where both() is the name in other releases of what far() is here
 older() { printf '#pragma optional -q both\nuprobe:__EXE__:%s { @ = count(); }\n' "$1" >"$tmp/older.bt"; "$btgen" check --for 0.17 -x "$tmp/app" "$tmp/older.bt" 2>&1; }
