@@ -178,7 +178,8 @@ END
 gcc -O1 -g -fPIC -shared -I"$top/include" -o "$tmp/libearly.so" "$tmp/early.c" -lpthread &&
 	gcc -O1 -g -I"$top/include" -o "$tmp/late" "$tmp/one.c" -Wl,--no-as-needed -L"$tmp" -learly -Wl,-rpath,"$tmp" || exit 1
 is "$(of "$tmp/late a")" "0: ran a,late hit 2" "a library's constructor makes a thread and starts a program"
-is "$(guard "$live_sh" -c "$tmp/late a" -t nosuch 2>&1)" "btgen: error: no probe matches 'nosuch'" "the same, and nothing to trace"
+is "$(guard "$live_sh" -c "$tmp/late a" -t nosuch 2>&1)" "btgen: error: no probe matches 'nosuch'
+btgen: note: functions are uprobe:NAME" "the same, and nothing to trace"
 # Of a process that it starts the first thread ends, another one runs on, and the program waits for that process.
 cat >"$tmp/child.c" <<'END'
 #include <pthread.h>
