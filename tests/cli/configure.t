@@ -2,7 +2,7 @@
 # configure: its options, what it says about what is missing, and that make runs it again as it was run.
 # shellcheck source=tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-unset CC CXX CFLAGS LDFLAGS MAKEFLAGS MAKEOVERRIDES
+unset CC CXX CFLAGS LDFLAGS MAKEFLAGS MAKEOVERRIDES BUILD
 src=$tmp/src
 mkdir "$src"
 cp -r "$top"/{configure,Makefile,gen,include,bpf,scripts} "$src"
