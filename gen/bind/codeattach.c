@@ -390,8 +390,7 @@ static bool report_shadow(const struct attaching *w, struct str shadow)
 static bool check_refusal(const struct attaching *w, uint64_t addr)
 {
 	const char *why = attachable_refusal(w->file->bin.img, addr, is_return(w));
-	return !why || diag_error(w->b->diag, &w->place,
-				  STR_FMT " begins with %s, which Linux cannot probe",
+	return !why || diag_error(w->b->diag, &w->place, STR_FMT " cannot be traced: %s",
 				  STR_ARG(w->name), why);
 }
 
@@ -428,7 +427,7 @@ static bool drop_places(struct attaching *w)
 	if (b->given->is_generated && !refusal)
 		return true;
 	struct str where = codeplace_where(b->arena, &w->file->bin, first.addr, true);
-	const char *what = refusal ? arena_printf(b->arena, ", as Linux cannot probe %s", refusal)
+	const char *what = refusal ? arena_printf(b->arena, ", as %s", refusal)
 				   : arena_printf(b->arena,
 						  ": bpftrace attaches to the first of several "
 						  "functions called " STR_FMT ", not this",

@@ -114,16 +114,16 @@ const char *attachable_refusal(struct img *img, uint64_t addr, bool is_return)
 	uint64_t off;
 	size_t n = img->machine == EM_X86_64 ? img_read_code(img, addr, code, LONGEST, &off) : 0;
 	if (is_return && addr == img->entry)
-		return "code without a return address";
+		return "a return probe there changes the program's arguments";
 	for (size_t i = 0; i < n; i++) {
 		switch (code[i]) {
 		case 0xf0:
-			return "an instruction with a lock prefix";
+			return "Linux cannot probe an instruction with a lock prefix";
 		case 0x26:
 		case 0x2e:
 		case 0x36:
 		case 0x3e:
-			return "an instruction with a segment prefix";
+			return "Linux cannot probe an instruction with a segment prefix";
 		case 0x64: // %fs and %gs
 		case 0x65:
 		case 0x66: // sizes, repetitions
@@ -135,7 +135,9 @@ const char *attachable_refusal(struct img *img, uint64_t addr, bool is_return)
 		case 0xc4:
 		case 0x62:
 			i += code[i] == 0xc5 ? 2 : code[i] == 0xc4 ? 3 : 4;
-			return i < n && is_bad_avx(code[i]) ? "an AVX instruction" : NULL;
+			return i < n && is_bad_avx(code[i])
+				   ? "Linux cannot probe this AVX instruction"
+				   : NULL;
 		default:
 			return NULL;
 		}

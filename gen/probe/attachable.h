@@ -49,9 +49,9 @@ struct str attachable_shadow(struct arena *a, struct img *img, uint64_t addr);
 bool attachable_site(struct arena *a, struct img *img, const struct sdt_site *s, uint64_t *ret,
 		     bool *is_unsafe);
 /**
- * What begins at link-time address @addr that Linux does not probe (is_prefix_bad() of
- * Linux for x86), or executes otherwise; NULL: nothing is known of. One such place ends bpftrace, with all its probes.
- * A return probe (@is_return) at the entry point replaces argc, which is where others have a return address: measured.
+ * Why no probe may be at link-time address @addr; NULL: nothing is known against it. Linux does not probe some instructions
+ * (is_prefix_bad() of Linux for x86), and executes others otherwise: one such place ends bpftrace, with all its probes. At the entry
+ * point argc is where functions have a return address, which a return probe (@is_return) replaces: measured.
  */
 const char *attachable_refusal(struct img *img, uint64_t addr, bool is_return);
 /** Can every version attach to @p, whose arguments are @pa? As attachable_why_not(), but at no cost. */

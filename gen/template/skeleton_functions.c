@@ -608,8 +608,7 @@ static bool report_none(struct finder *f, struct str pattern)
 				  STR_ARG(pattern));
 	if (f->n_refused)
 		return diag_error(f->sk->diag, NULL,
-				  "the functions that match '" STR_FMT
-				  "' begin with %s, which Linux cannot probe",
+				  "the functions that match '" STR_FMT "' cannot be traced: %s",
 				  STR_ARG(pattern), f->why);
 	diag_error(f->sk->diag, NULL, "no function matches '" STR_FMT "'", STR_ARG(pattern));
 	if (f->source.n)
@@ -717,8 +716,7 @@ static bool report_too_many(struct finder *f, struct str pattern)
 static void report_less(struct finder *f)
 {
 	if (f->n_refused)
-		diag_warning(f->sk->diag, NULL,
-			     "%u function%s of " STR_FMT " %s skipped, as Linux cannot probe %s",
+		diag_warning(f->sk->diag, NULL, "%u function%s of " STR_FMT " %s skipped, as %s",
 			     f->n_refused, f->n_refused == 1 ? "" : "s", STR_ARG(f->name),
 			     f->n_refused == 1 ? "is" : "are", f->why);
 	if (f->n_shadowed)

@@ -176,8 +176,8 @@ END
 		out=$(guard "$live_sh" --bpftrace "$bpftrace" $trace -c "'$tmp/begins' one" -o "$tmp/trace" 2>"$tmp/messages")
 		set +f
 		is "$out" "one has 2" "$trace: the program has its arguments"
-		like "$(cat "$tmp/messages")" "1 (function|of 3 places) of \* is (skipped|not traced), as Linux cannot probe code without a return address" "... and what is left out is said"
+		like "$(cat "$tmp/messages")" "1 (function|of 3 places) of \* is (skipped|not traced), as a return probe there changes the program's arguments" "... and what is left out is said"
 	done
-	like "$("$live_sh" -n -x "$tmp/begins" -e 'uretprobe:__EXE__:_start { }' 2>&1)" "error: _start begins with code without a return address" "by name: an error"
+	like "$("$live_sh" -n -x "$tmp/begins" -e 'uretprobe:__EXE__:_start { }' 2>&1)" "error: _start cannot be traced: a return probe there changes the program's arguments" "by name: an error"
 fi
 done_testing

@@ -46,7 +46,7 @@ for name in get_ref get_far; do
 	not_ok "$name: bare bpftrace does not trace it" grep -q '^@: [1-9]' bare
 	not_ok "... nor btgen" run -e "BEGIN { printf(\"begins\\n\"); }
 uprobe:__EXE__:$name { @ = count(); }"
-	like "$(cat messages)" "2:1: error: $name begins with an instruction with a (lock|segment) prefix, which Linux cannot probe" "... which says where and why"
+	like "$(cat messages)" "2:1: error: $name cannot be traced: Linux cannot probe an instruction with a (lock|segment) prefix" "... which says where and why"
 	is "$(cat trace 2>/dev/null)" "" "... before anything is traced"
 done
 ok "a pattern has the others" run -e 'uprobe:__EXE__:get_* { @ = count(); }'
@@ -56,15 +56,15 @@ ok "-t of a pattern, too" run -t 'uprobe:get_*' --count
 like "$(cat trace)" 'get_plain.*5' "... all calls of the others"
 like "$(cat messages)" 'warning: 2 functions of get_\* are skipped' "... and how many are skipped"
 not_ok "-t of one" run -t uprobe:get_ref
-like "$(cat messages)" "the functions that match 'uprobe:get_ref' begin with an instruction with a lock prefix" "... which says why not"
+like "$(cat messages)" "the functions that match 'uprobe:get_ref' cannot be traced: Linux cannot probe an instruction with a lock prefix" "... which says why not"
 ok "a call tree" run --calls 'get_*'
 is "$(grep -c get_plain trace)" 5 "... of the others"
 not_ok "an address" run -e "uprobe:__EXE__:0x$(nm app | sed -n 's/^0*\([0-9a-f]*\) T get_ref/\1/p') { @ = count(); }"
-like "$(cat messages)" 'begins with an instruction with a lock prefix' "... says so, too"
+like "$(cat messages)" 'cannot probe an instruction with a lock prefix' "... says so, too"
 if [ $avx = 1 ]; then
 	for name in vec_load vec_store vec_same vec_gather; do
 		not_ok "$name: an AVX instruction" run -t uprobe:$name
-		like "$(cat messages)" "the functions that match 'uprobe:$name' begin with an AVX instruction" "... which Linux refuses, or does not execute"
+		like "$(cat messages)" "the functions that match 'uprobe:$name' cannot be traced: Linux cannot probe this AVX instruction" "... which Linux refuses, or does not execute"
 	done
 	ok "a pattern of functions" run -t 'uprobe:vec_*' --count
 	like "$(cat trace)" 'vec_add.*1' "... has those of other AVX instructions"
