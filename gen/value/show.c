@@ -130,8 +130,9 @@ static void show_frames(struct walk *w, struct str s)
 		return;
 	}
 	while (s.n) {
-		struct str line = str_slice(s, 0, str_find(s, '\n'));
-		strbuf_add_printable(w->out, line);
+		struct str line = str_slice(s, 0, str_find(s, '\n')), frame = str_trim(line);
+		strbuf_add(w->out, line.p, (size_t)(frame.p - line.p)); // a tab in mode perf
+		strbuf_add_printable(w->out, frame);
 		strbuf_addz(w->out, line.n < s.n ? "\n" : "");
 		s = str_from_offset(s, line.n + 1);
 	}

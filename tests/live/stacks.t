@@ -137,6 +137,9 @@ is "$(cat "$tmp/text")" "$(grep -v ^inside "$tmp/expected" | counted /dev/stdin)
 ok "-f folded of a map" traced -f folded -e "${sites#*, } { @[ustack] = count(); }"
 is "$(folded)" "$(grep -v ^inside "$tmp/expected" | fold)" "... draws each function below its caller"
 
+ok "frames as perf has them" traced -e 'uprobe:__EXE__:bare { printf("%s", ustack(perf, 1)); @[ustack(perf, 1)] = count(); }'
+is "$(grep -c $'^\t[0-9a-f]* bare+0 (' "$tmp/trace")" 3 "... begin with a tab, in a map, too"
+
 # bpftrace prints maps when the program has ended, and has no names then.
 ended() { printf '\n\n' | timeout 60 "$live_sh" --bpftrace "$bpftrace" -q -o "$tmp/trace" -c "$tmp/app" "$@" -e "${sites#*, } { @[ustack] = count(); }" >"$tmp/answers"; }
 ok "a map of a program that has ended" ended -f json
