@@ -205,18 +205,18 @@ static void add_argument(struct lock *l, struct diag_place at, struct str probe,
 
 static const struct diag_place nowhere;
 
-/** All names of the enum, also those that have the value of another one. */
-static void add_enum(struct lock *l, struct ctype *t)
+static struct str enum_text(struct arena *a, struct str name)
 {
-	struct ctype *bare = ctype_strip(t);
-	struct enumtab tab;
-	if (!bare || bare->kind != CTYPE_ENUM || !ctype_complete(bare) ||
-	    !enumtab_from_type(l->arena, t, &tab) || !tab.name.n)
-		return;
-	struct str name = type_name(l->arena, tab.name);
-	for (size_t i = 0; i < bare->n_values; i++)
-		add(l, nowhere, "enum", name, bare->values[i].name,
-		    lock_enumerator(l->arena, bare->is_signed, bare->values[i].value));
+	return name.n ? type_name(a, name) : STR(LOCK_UNNAMED);
+}
+
+/** All names of the enum @t, also those that have the value of another one. */
+static void add_enum(struct lock *l, const struct ctype *t, struct diag_place at)
+{
+	struct str name = enum_text(l->arena, t->name);
+	for (size_t i = 0; i < t->n_values; i++)
+		add(l, at, "enum", name, t->values[i].name,
+		    lock_enumerator(l->arena, t->is_signed, t->values[i].value));
 }
 
 void lock_add_build(struct lock *l, struct targetfiles *files)
@@ -233,7 +233,9 @@ void lock_add_build(struct lock *l, struct targetfiles *files)
 			for (size_t n = 0; n < pa.n_args; n++) {
 				const struct probearg *arg = &pa.args[n];
 				add_argument(l, nowhere, probe, n, arg);
-				add_enum(l, is_typed(arg) ? arg->type : NULL);
+				struct ctype *t = is_typed(arg) ? ctype_strip(arg->type) : NULL;
+				if (t && t->kind == CTYPE_ENUM && t->name.n && ctype_complete(t))
+					add_enum(l, t, nowhere);
 				if (!l->untyped.n && !is_typed(arg) &&
 				    !img_debugfile(tf->bin.img, &unused))
 					l->untyped = tf->path;
@@ -385,6 +387,19 @@ static bool is_unnamed(struct ctype *t)
 	return bare && ctype_is_aggregate(bare) && !named_type(t);
 }
 
+/** A value of type @t, whose names are facts if it is printed. */
+static void note_enum(struct collector *k, const struct node *n, struct ctype *t)
+{
+	struct lock *l = k->lock;
+	struct ctype *bare = ctype_strip(t);
+	if (!bare || bare->kind != CTYPE_ENUM || !ctype_complete(bare) || !bare->n_values ||
+	    map_get(&l->valued, bare->values[0].name))
+		return;
+	struct diag_place *at = arena_new(l->arena, struct diag_place);
+	*at = tok_place(n->first);
+	map_put(l->arena, &l->valued, bare->values[0].name, at);
+}
+
 /**
  * print(*p): each member of @t is printed, and of the structs in it. @path leads to it from @in, the
  * nearest struct around it that has a name.
@@ -410,6 +425,7 @@ static void add_members(struct collector *k, const struct node *n, struct ctype 
 					   path.n && m->name.n ? "." : "", STR_ARG(m->name));
 		if (m->name.n && !is_unnamed(m->type))
 			add_member(k, n, in, to);
+		note_enum(k, n, m->type);
 		add_members(k, n, in, to, m->type, depth + 1);
 	}
 }
@@ -424,9 +440,8 @@ static void add_enumerator(struct collector *k, const struct node *n)
 	    !lookup_enumerator(bind_lookup(k->b), text, &value, &of))
 		return;
 	const struct token *last = n->last;
-	add(k->lock, tok_place(n->first), "enum",
-	    of->name.n ? type_name(a, of->name) : STR(LOCK_UNNAMED), of->name.n ? last->text : text,
-	    lock_enumerator(a, of->is_signed, value));
+	add(k->lock, tok_place(n->first), "enum", enum_text(a, of->name),
+	    of->name.n ? last->text : text, lock_enumerator(a, of->is_signed, value));
 }
 
 /** sizeof(T), offsetof(T, m) */
@@ -467,7 +482,7 @@ static void add_step(struct collector *k, const struct node *n)
 static void add_names(struct lock *l, const struct enumtab *tab, struct diag_place at)
 {
 	for (size_t n = 0; n < tab->n_items; n++)
-		add(l, at, "enum", type_name(l->arena, tab->name), tab->items[n].name,
+		add(l, at, "enum", enum_text(l->arena, tab->name), tab->items[n].name,
 		    lock_enumerator(l->arena, tab->is_signed, tab->items[n].value));
 }
 
@@ -485,6 +500,7 @@ static void add_node(struct collector *k, struct node *n)
 	add_step(k, n);
 	if (!e)
 		return;
+	note_enum(k, n, arg_fact_enum(k->b, e));
 	const struct expr *from =
 	    n->kind == NODE_INDEX || node_is(n, NODE_UNARY, "*") ? n->child->expr : NULL;
 	struct ctype *place = from ? ctype_strip(from->type) : NULL; // a pointer or an array
@@ -521,6 +537,13 @@ void lock_add_script(const struct bind *b)
 	}
 }
 
+/** Where the script has a value of the enum whose first enumerator is @name, or where it begins. */
+static struct diag_place place_of(const struct bind *b, struct str name)
+{
+	const struct diag_place *at = map_get(&b->given->lock->valued, name);
+	return at ? *at : tok_place(b->found.script.program->first);
+}
+
 /** Of an enum, or of those in a struct that is printed. */
 static void add_names_of_type(const struct bind *b, struct ctype *t, struct map *seen)
 {
@@ -531,7 +554,8 @@ static void add_names_of_type(const struct bind *b, struct ctype *t, struct map 
 	}
 	if (!bare || !ctype_complete(bare) || !map_add_ptr(b->arena, seen, bare))
 		return;
-	add_enum(b->given->lock, t);
+	if (bare->kind == CTYPE_ENUM && bare->n_values)
+		add_enum(b->given->lock, bare, place_of(b, bare->values[0].name));
 	if (ctype_is_aggregate(bare))
 		list_each(const struct ctype_member, m, bare->members, bare->n_members)
 			add_names_of_type(b, m->type, seen);
@@ -542,8 +566,8 @@ static void add_names_of_values(const struct bind *b, const struct value *values
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct enumtab *names = values[i].names;
-		if (names && names->name.n && map_add_ptr(b->arena, seen, names))
-			add_names(b->given->lock, names, nowhere);
+		if (names && names->n_items && map_add_ptr(b->arena, seen, names))
+			add_names(b->given->lock, names, place_of(b, names->items[0].name));
 		else if (values[i].how == VALUE_PLAIN && !names)
 			add_names_of_type(b, values[i].type, seen);
 		add_names_of_values(b, values[i].parts, values[i].n_parts, seen);

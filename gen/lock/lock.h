@@ -33,6 +33,8 @@ struct lock {
 	struct arena *arena;
 	struct map facts;   /**< what it is about -> struct lock_fact */
 	const char *script; /**< the one that is read, or NULL */
+	struct map
+	    valued; /**< an enum's first enumerator -> the diag_place where a script has a value of it */
 	struct str untyped; /**< a file of a build whose types are not known, or empty */
 };
 

@@ -283,10 +283,20 @@ for printed in 'printf("%s", args.j->state)' '$s = args.j->state; printf("%d %s"
 	rm -f prints.lock
 	check -x BASE --lock prints.lock prints.bt
 	check -x ENUM --against prints.lock prints.bt
-	is "$status $(grep -c 'error: enum state' <<<"$said")" "1 2" "$printed relies on the names"
+	is "$status $(grep -c 'error: enum state' <<<"$said") $(grep -c '^prints.bt:1:[0-9]*: note: it is used here' <<<"$said")" "1 2 1" "$printed relies on the names"
 	"$btgen" diff -q BASE ENUM prints.bt
 	is $? 1 "... so does btgen diff find"
 done
+cat >unnamed.c <<'END'
+#include <btgen/usdt.h>
+typedef enum { OFF = FIRST, ON } power_t;
+int main(int argc, char **argv) { power_t p = (power_t)argc; (void)argv; USDT_PROBE(app, power, p); return 0; }
+END
+gcc -g -DFIRST=0 -I"$top/include" -o unnamed0 unnamed.c && gcc -g -DFIRST=3 -I"$top/include" -o unnamed3 unnamed.c || exit 1
+echo 'usdt:__EXE__:app:power { @[args.p] = count(); }' >power.bt
+check -x unnamed0 --lock power.lock power.bt
+check -x unnamed3 --against power.lock power.bt
+is "$status $(grep -c 'error: enum {...}: O' <<<"$said")" "1 2" "... of an enum that only a typedef names, too"
 echo 'usdt:__EXE__:app:done { printf("%d %d", args.j->state, args.j->state == BUSY); }' >prints.bt
 rm -f prints.lock
 check -x BASE --lock prints.lock prints.bt
