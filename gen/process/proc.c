@@ -615,9 +615,12 @@ int *proc_list_replaced(struct arena *a, const char *procfs, struct str path, si
 	const int *pids = stat("/", &root) == 0 ? proc_list(a, procfs, &n_all) : NULL;
 	for (size_t i = 0; pids && i < n_all; i++) {
 		struct arena own = {0};
-		if (stat(path_of(&own, procfs, pids[i], "root"), &of_one) == 0 &&
-		    of_one.st_dev == root.st_dev && of_one.st_ino == root.st_ino &&
-		    may_have_mapped(&own, procfs, pids[i], (ino_t)-1, removed))
+		struct str maps;
+		if (proc_read(&own, procfs, pids[i], "maps", &maps) &&
+		    str_contains(maps, removed) && // rarely
+		    may_have_mapped(&own, procfs, pids[i], (ino_t)-1, removed) &&
+		    stat(path_of(&own, procfs, pids[i], "root"), &of_one) == 0 &&
+		    of_one.st_dev == root.st_dev && of_one.st_ino == root.st_ino)
 			vec_push(a, &found, pids[i]);
 		arena_fini(&own);
 	}
