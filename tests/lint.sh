@@ -85,7 +85,7 @@ done < <(grep -nE '"[^"]*(\(u?int(8|16|32|64)\)|\*\(u?int[^_]* \*|@btgen|printf\
 
 echo '== kinds of probes'
 # Who writes programs names some, the patterns of -t have two, a command has the name of one, a note offers one, a list begins with it; /proc/self is none.
-writers='cmd/main|bind/attach|emit/(clause|traced)|cmd/cmd_(bundle|expand|probes)|listing/lines_print|template/skeleton(_functions)?|process/proc'
+writers='cmd/main|bind/attach|emit/(clause|traced)|cmd/cmd_(bundle|expand|probes)|listing/lines_print|template/skeleton(_functions|_lines)?|process/proc'
 kinds=$(sed -nE 's/^\t\{"(\w+)", .*WHEN_.*/\1/p' gen/lang/vocabulary.c | paste -sd '|')
 [ -n "$kinds" ] || complain 'gen/lang/vocabulary.c: no kinds of probes found'
 while read -r line; do

@@ -8,8 +8,8 @@ import glob, os, re, sys
 
 gen = sys.argv[1] if len(sys.argv) > 1 else "gen"
 # Who writes programs, scripts and pages: with struct code alone. (What tally collects is for a message.)
-WRITERS = ["template/skeleton.c", "template/skeleton_functions.c", "template/skeleton_condition.c", "template/follow.c", "template/tally.c", "ctype/cprint.c",
-           "ctype/enumtab.c", "emit/tables.c", "cmd/cmd_expand.c", "cmd/trace.c"]
+WRITERS = ["template/skeleton.c", "template/skeleton_functions.c", "template/skeleton_lines.c", "template/skeleton_find.c",
+           "template/skeleton_condition.c", "template/follow.c", "template/tally.c", "ctype/cprint.c", "ctype/enumtab.c", "emit/tables.c", "cmd/cmd_expand.c", "cmd/trace.c"]
 # Text that is no name: the user's, and what other steps made. Each is looked at once, here.
 TEXT = {("template/skeleton.c", "strbuf_str(&text)"), ("template/skeleton.c", "strbuf_str(&format)"), ("template/tally.c", "word"),
         ("template/skeleton_condition.c", "text"), ("template/skeleton_condition.c", "t[i].before")}

@@ -1,373 +1,12 @@
 // -t 'uprobe:PATTERN': calls of functions with their parameters, 'uretprobe:PATTERN': with their results.
-//
-// Those of a pattern are the functions of the symbol tables, as bpftrace finds them by their names, each
-// once: of several names of one address the shortest is taken, and pieces that the compiler has split off
-// (f.cold, f.part.0) are no functions: bpftrace has no such names. A name means what it does in a
-// template, probe/codeplace.h.
-#include "template/skeleton_priv.h"
+#include "template/skeleton_find.h"
 
 #include "bind/codeattach.h"
-#include "bind/namedvar.h"
-#include "dialect/dialect.h"
 #include "elf/debugfile.h"
-#include "elf/imgsym.h"
 #include "probe/attachable.h"
 #include "probe/funcargs.h"
 
 enum { MAX_PATIENCE = 1000 };
-
-struct function {
-	struct targetfile *file;
-	struct codeplace place; // its name is the label
-	struct safe_word name;
-	bool by_address; // no name means it alone
-	bool has_copies; // which are found, too
-	bool leads_on;	 // to another one, where a call counts
-	unsigned n_same; // others of that name, which bpftrace does not find
-};
-
-struct finder {
-	struct skeleton *sk;
-	bool is_return;
-	struct str file, name; // patterns; no file: any
-	struct str source;     // of the source file, likewise
-	struct targetfile *at; // whose symbols are walked
-	VEC(struct function) found;
-	struct map names, addrs; // of `at` -> 1 + index in `found`
-	struct map owners;	 // name -> the first file that has it
-	struct map labels;  // of C++ functions of `at` that have code; address and label of copies
-	unsigned n_odd;	    // whose names bpftrace does not take
-	unsigned n_ifuncs;  // that the loader chooses: only their names are here
-	unsigned n_unsized; // to which it does not attach
-	unsigned n_refused; // the kernel does not, for `why`
-	const char *why;
-	unsigned n_unknown;		 // whose parameters are not known
-	struct str unknown;		 // one of them
-	unsigned n_copies, n_bare;	 // inlined, which are probes; those without arguments
-	unsigned n_shadowed;		 // places that bpftrace takes for others
-	struct str shadowed;		 // the name of one
-	const struct dwinlined *inlined; // a function that has copies which are not traced
-	struct map missed;		 // all of them
-	size_t n_inlined;		 // and how many
-	const struct targetfile *large;	 // what is only inlined was not searched for in it
-	struct str thunk;		 // has copies of which nothing is known
-};
-
-// --- finding ---
-
-static bool is_meant(const struct finder *f, const struct targetfile *tf)
-{
-	return !f->file.n || str_eqz(f->file, "__EXE__") || str_glob(f->file, tf->path) ||
-	       str_glob(f->file, str_base(tf->path));
-}
-
-static bool is_writable(struct str name, struct safe_word *ret)
-{
-	return word_take(name, ALPHABET_SYMBOL, ret) && !(name.p[0] >= '0' && name.p[0] <= '9');
-}
-
-/** By the symbol, or by the name in the source: acme::* */
-static bool is_named(const struct finder *f, struct str symbol)
-{
-	return str_glob(f->name, symbol) || (str_has_prefix(symbol, STR("_")) &&
-					     demangle_matches(f->sk->arena, f->name, symbol));
-}
-
-/** What is inlined may begin where another function does. A constructor of gcc has no parameters there. */
-static bool add_label(struct finder *f, uint64_t addr, struct str label)
-{
-	struct arena *a = f->sk->arena;
-	struct str bare = demangle_bare(a, label);
-	return map_add(a, &f->labels, str_printf(a, "0x%" PRIx64 " " STR_FMT, addr, STR_ARG(bare)));
-}
-
-/** Are return probes written for what is found? */
-static bool has_returns(const struct finder *f)
-{
-	return f->is_return || f->sk->calls;
-}
-
-static bool add_symbol(void *ctx, const struct img_symbol *sym)
-{
-	struct finder *f = ctx;
-	struct arena *a = f->sk->arena;
-	struct safe_word name;
-	enum demangle_kind kind = demangle_kind_of(sym->name);
-	if (!is_named(f, sym->name) || kind == DEMANGLE_PIECE ||
-	    (f->source.n && !dwsite_is_from(f->at->bin.src, sym->addr, f->source)))
-		return true;
-	struct str label = demangle_written(a, sym->name);
-	if (!f->sk->is_list && add_label(f, sym->addr, label) && !str_eq(label, sym->name))
-		map_add(a, &f->labels, label);
-	const char *why = attachable_refusal(f->at->bin.img, sym->addr, has_returns(f));
-	f->why = f->why ? f->why : why;
-	// As _init and _fini: bpftrace ends when it is to attach to one without a size.
-	unsigned *lacks = !is_writable(sym->name, &name) ? &f->n_odd
-			  : sym->is_ifunc		 ? &f->n_ifuncs
-			  : !sym->size			 ? &f->n_unsized
-			  : why				 ? &f->n_refused
-							 : NULL;
-	if (lacks) {
-		++*lacks;
-		return true;
-	}
-	if (!map_get(&f->owners, sym->name))
-		map_put(a, &f->owners, sym->name, f->at);
-	uintptr_t same_name = (uintptr_t)map_get(&f->names, sym->name);
-	uintptr_t same_addr = (uintptr_t)map_get_u64(&f->addrs, sym->addr);
-	if (same_name && !(f->sk->is_list && !same_addr)) {
-		struct function *other = &f->found.v[same_name - 1];
-		other->n_same += !same_addr && other->place.addr != sym->addr;
-		return true;
-	}
-	struct codeplace place = {
-	    .kind = kind, .addr = sym->addr, .size = sym->size, .symbol = sym->name, .name = label};
-	if (same_addr) {
-		struct function *other = &f->found.v[same_addr - 1];
-		if (name.s.n < other->name.s.n) {
-			place.name = other->place.name;
-			other->place = place;
-			other->name = name;
-		}
-	} else {
-		// In a template $1 is an argument of the script.
-		vec_push(a, &f->found,
-			 (struct function){.file = f->at,
-					   .place = place,
-					   .name = name,
-					   .by_address = str_has(sym->name, "$")});
-		same_addr = f->found.n;
-		map_put_u64(a, &f->addrs, sym->addr, (void *)same_addr);
-	}
-	map_put(a, &f->names, sym->name, (void *)same_addr);
-	return true;
-}
-
-/** @p, which bpftrace would take for the first function called @shadow. */
-static void drop_shadowed(struct finder *f, const struct codeplace *p, struct str shadow)
-{
-	for (size_t i = 0; i < f->found.n; i++)
-		if (f->found.v[i].file == f->at && str_eq(f->found.v[i].name.s, p->symbol)) {
-			f->found.v[i].n_same++;
-			return;
-		}
-	f->n_shadowed++;
-	f->shadowed = shadow;
-}
-
-static bool traces_copies(const struct finder *f)
-{
-	return f->sk->copies == SKELETON_COPIES && !f->is_return;
-}
-
-static bool is_copy(const struct function *fn)
-{
-	return fn->place.how == CODEPLACE_COPY;
-}
-
-/** Unless it cannot be traced. */
-static void add_place(struct finder *f, const struct function *fn)
-{
-	struct arena *a = f->sk->arena;
-	const struct codeplace *p = &fn->place;
-	struct str shadow = attachable_shadow(a, f->at->bin.img, p->addr);
-	if (is_copy(fn) && !traces_copies(f))
-		return;
-	if (shadow.n && !f->sk->is_list) {
-		drop_shadowed(f, p, shadow);
-		return;
-	}
-	if (p->symbol.n && !map_get(&f->owners, p->symbol))
-		map_put(a, &f->owners, p->symbol, f->at);
-	const char *why = attachable_refusal(f->at->bin.img, p->addr, has_returns(f));
-	f->why = f->why ? f->why : why;
-	// As _init and _fini: bpftrace ends when it is to attach to one.
-	if (!is_copy(fn) && !p->size)
-		f->n_unsized++;
-	else if (why)
-		f->n_refused++;
-	else
-		vec_push(a, &f->found, *fn);
-}
-
-/** What the name means in f->at, by codeplace.h. */
-static void add_places(struct finder *f, const struct codeplaces *places)
-{
-	struct arena *a = f->sk->arena;
-	for (size_t i = 0; i < places->list.n; i++) {
-		struct function fn = {.file = f->at, .place.name = f->name};
-		if (!places->list.v[i].is_ifunc || !is_writable(f->name, &fn.name))
-			continue;
-		map_put(a, &f->owners, f->name, f->at);
-		vec_push(a, &f->found, fn); // what the loader has chosen is found where it is bound
-		return;
-	}
-	bool has_clone =
-	    vec_any(const struct codeplace, p, &places->list, p->how == CODEPLACE_CLONE);
-	f->thunk = places->thunk.n ? places->thunk : f->thunk;
-	vec_each(const struct codeplace, p, &places->list) {
-		struct function fn = {.file = f->at, .place = *p, .name = word_own("?")};
-		fn.by_address = (places->n_inlined && f->sk->copies != SKELETON_AS_NAMED) ||
-				has_clone || p->how != CODEPLACE_ENTRY ||
-				!is_writable(p->symbol, &fn.name) || str_has(p->symbol, "$");
-		fn.has_copies = places->n_inlined && traces_copies(f);
-		if (f->sk->is_list) // its symbol is shown, also of a clone
-			is_writable(p->symbol, &fn.name);
-		add_place(f, &fn);
-	}
-}
-
-/** Functions that are only inlined, where no file has the name. */
-static void add_inlined(struct finder *f)
-{
-	struct targetfiles *files = f->sk->files;
-	for (size_t i = 0; i < files->list.n && !f->found.n && f->sk->copies == SKELETON_COPIES;
-	     i++) {
-		struct codeplaces places;
-		f->at = &files->list.v[i];
-		if (is_meant(f, f->at) && targetfile_open(files, f->at) &&
-		    codeplace_inlined(f->sk->arena, &f->at->bin, f->name, &places))
-			add_places(f, &places);
-	}
-}
-
-/** A function that has clones among those of a pattern: in a clause its name means these, too. */
-static void part_clones(struct finder *f)
-{
-	for (size_t i = 0; i < f->found.n; i++) {
-		struct str symbol = f->found.v[i].name.s;
-		size_t dot = str_find(symbol, '.');
-		uintptr_t base = dot && dot < symbol.n
-				     ? (uintptr_t)map_get(&f->names, str_slice(symbol, 0, dot))
-				     : 0;
-		if (base && f->found.v[i].file == f->at)
-			f->found.v[base - 1].by_address = true;
-	}
-}
-
-/** Leaves out what only leads to another function of the pattern, from @from on: a call counts there. */
-static void drop_variants(struct finder *f, size_t from)
-{
-	size_t n = f->found.n, kept = from;
-	struct function *v = f->found.v;
-	if (n - from > CODEPLACE_MANY_VARIANTS)
-		return;
-	for (size_t i = from; i < n; i++)
-		for (size_t k = from; k < n && !v[i].leads_on; k++)
-			v[i].leads_on =
-			    codeplace_calls_variant(f->at->bin.src, &v[i].place, &v[k].place);
-	for (size_t i = from; i < n; i++)
-		if (!v[i].leads_on)
-			v[kept++] = v[i];
-	f->found.n = kept;
-}
-
-static void add_copy(struct finder *f, struct codeplace p)
-{
-	if (add_label(f, p.addr, p.name))
-		add_place(
-		    f, &(struct function){
-			   .file = f->at, .place = p, .name = word_own("?"), .by_address = true});
-}
-
-static bool has_room(const struct finder *f, size_t n)
-{
-	return f->sk->probes.n + f->found.n + n <= SKELETON_MAX_FUNCTIONS;
-}
-
-/** The inlined copies of a pattern's functions, from @from on, each once: several destructors have the same. */
-static void add_copies(struct finder *f, size_t from)
-{
-	struct arena *a = f->sk->arena;
-	size_t n = f->found.n;
-	struct codeplaces places;
-	if (!traces_copies(f) || n > SKELETON_MAX_FUNCTIONS)
-		return;
-	for (size_t i = from; i < n; i++) {
-		struct function fn = f->found.v[i];
-		struct str name = demangle_symbol(a, fn.name.s);
-		const struct dwinlined *d = dwsite_inlined_at(f->at->bin.src, fn.place.addr);
-		if (!d || attachable_shadow(a, f->at->bin.img, fn.place.addr).n)
-			continue;
-		f->found.v[i].by_address = true; // its name means all copies again
-		if (!codeplace_function(a, &f->at->bin, name.n ? name : fn.name.s, &places))
-			continue;
-		f->thunk = places.thunk.n ? places.thunk : f->thunk;
-		if (!has_room(f, places.n_inlined))
-			continue;
-		f->found.v[i].has_copies = d->entries.n >= d->n;
-		vec_each(struct codeplace, p, &places.list) {
-			p->name = fn.place.name;
-			if (p->how == CODEPLACE_COPY)
-				add_copy(f, *p);
-		}
-	}
-}
-
-/** Copies of a function, or NULL, that are not traced. */
-static void note_missed(struct finder *f, const struct dwinlined *d)
-{
-	if (!d ||
-	    !map_add_ptr(f->sk->arena, &f->missed, d)) // a function in C with code matches twice
-		return;
-	f->inlined = f->inlined ? f->inlined : d;
-	f->n_inlined++;
-}
-
-/** Copies of functions that match the pattern and have no code of their own; of what is large only those that are known. */
-static void add_bodiless(struct finder *f)
-{
-	struct dwsrc *src = f->at->bin.src;
-	const struct dwinlined *d;
-	bool is_large = false;
-	for (size_t i = 0; (d = dwsite_inlined_named(src, f->name, &is_large, &i));) {
-		struct str label = demangle_written(f->sk->arena, d->symbol);
-		bool is_c = str_eq(label, d->symbol);
-		if (map_get(&f->labels, label) ||
-		    (f->source.n && d->entries.n &&
-		     !dwsite_is_from(src, d->entries.v[0], f->source)))
-			continue;
-		size_t n = traces_copies(f) && has_room(f, d->entries.n) ? d->entries.n : 0;
-		if (n < d->n)
-			note_missed(f, d);
-		for (size_t k = 0; k < n; k++)
-			add_copy(f, (struct codeplace){
-					.how = CODEPLACE_COPY,
-					.addr = d->entries.v[k],
-					.name = is_c ? d->written : label,
-					.asked = {.how = DWASKED_ENTRY, .name = d->symbol}});
-	}
-	f->large = is_large ? f->at : f->large;
-}
-
-/** False if no file has the name of the pattern. */
-static bool find_all(struct finder *f)
-{
-	struct targetfiles *files = f->sk->files;
-	bool has_file = false;
-	for (size_t i = 0; i < files->list.n; i++) {
-		f->at = &files->list.v[i];
-		if (!is_meant(f, f->at))
-			continue;
-		has_file = true;
-		struct img *img = targetfile_open(files, f->at);
-		f->names = f->addrs = f->labels = (struct map){0};
-		struct codeplaces places;
-		if (img && str_has(f->name, "*?")) {
-			size_t from = f->found.n;
-			img_walk(img, IMG_FUNCTIONS, add_symbol, f);
-			part_clones(f);
-			if (f->sk->is_list)
-				continue;
-			drop_variants(f, from);
-			add_copies(f, from);
-			if (f->found.n > from || f->at == files->list.v)
-				add_bodiless(f);
-		} else if (img && codeplace_function(f->sk->arena, &f->at->bin, f->name, &places))
-			add_places(f, &places);
-	}
-	return has_file;
-}
 
 // --- what is shown of them ---
 
@@ -444,7 +83,8 @@ static void add_listed(struct finder *f, const struct function *fn)
 	struct skeleton_probe p = {
 	    .file = fn->file, .kind = f->is_return ? "uretprobe" : "uprobe", .what = fn->name};
 	struct funcargs args;
-	bool is_known = !is_copy(fn) && funcargs_read(fn->file->bin.src, fn->place.addr, &args);
+	bool is_known =
+	    !function_is_copy(fn) && funcargs_read(fn->file->bin.src, fn->place.addr, &args);
 	is_known &= !str_eqz(fn->name.s, "?");
 	struct str name = is_known ? demangle_name(a, fn->name.s) : fn->place.name;
 	p.label = str_printf(a, "%s:" STR_FMT, p.kind, STR_ARG(name));
@@ -459,7 +99,7 @@ static void add_listed(struct finder *f, const struct function *fn)
 	skeleton_add(f->sk, &p);
 }
 
-static void add_variable(struct skeleton *sk, struct skeleton_probe *p, const struct namedvar *v)
+void skeleton_add_variable(struct skeleton *sk, struct skeleton_probe *p, const struct namedvar *v)
 {
 	struct probearg arg = {.name = v->name, .type = v->type};
 	struct ctype *t = ctype_strip(v->type);
@@ -497,7 +137,7 @@ static void add_copied(struct skeleton *sk, struct skeleton_probe *p, const stru
 	p->fields = arena_array(sk->arena, struct skeleton_field, vars.list.n + 1);
 	vec_each(const struct namedvar, v, &vars.list)
 		if (v->is_param)
-			add_variable(sk, p, v);
+			skeleton_add_variable(sk, p, v);
 }
 
 static void add_function(struct finder *f, const struct function *fn)
@@ -526,7 +166,7 @@ static void add_function(struct finder *f, const struct function *fn)
 			     fn->n_same + 1, STR_ARG(fn->file->path), STR_ARG(fn->place.name));
 	if (fn->by_address)
 		p.what = word_number(sk->arena, fn->place.addr);
-	if (is_copy(fn)) {
+	if (function_is_copy(fn)) {
 		f->n_copies++;
 		add_copied(sk, &p, fn);
 		f->n_bare += p.n_fields == 0;
@@ -540,8 +180,8 @@ static void add_function(struct finder *f, const struct function *fn)
 		else
 			add_result(sk, &p, &args);
 	}
-	if (!is_copy(fn) && !fn->has_copies)
-		note_missed(f, dwsite_inlined_at(fn->file->bin.src, fn->place.addr));
+	if (!function_is_copy(fn) && !fn->has_copies)
+		finder_note_missed(f, dwsite_inlined_at(fn->file->bin.src, fn->place.addr));
 	skeleton_add(sk, &p);
 }
 
@@ -614,7 +254,7 @@ static bool report_none(struct finder *f, struct str pattern)
 	if (f->source.n)
 		return false;
 	vec_each(struct targetfile, tf, &files->list) {
-		struct img *img = is_meant(f, tf) ? targetfile_open(files, tf) : NULL;
+		struct img *img = finder_means(f, tf) ? targetfile_open(files, tf) : NULL;
 		size_t i = 0;
 		const struct dwinlined *d =
 		    img ? dwsite_inlined_named(tf->bin.src, f->name, NULL, &i) : NULL;
@@ -742,7 +382,7 @@ static void report_less(struct finder *f)
 			  f->n_bare == f->n_copies ? ", without arguments"
 			  : f->n_bare		   ? ", some without arguments"
 						   : "");
-	if (f->thunk.n && traces_copies(f))
+	if (f->thunk.n && finder_traces_copies(f))
 		diag_warning(f->sk->diag, NULL,
 			     "inlined copies of " STR_FMT "() in " STR_FMT
 			     " are not seen: it has no debug information",
@@ -790,123 +430,19 @@ static void read_pattern(struct finder *f, struct str pattern)
 	f->name = name.n || !has_source ? name : STR("*");
 }
 
-// --- a source line ---
-
-/** PATH:FILE, PATH@FILE, __EXE__:FILE, FILE: of a source file */
-static struct str take_path(struct str *file)
-{
-	size_t at = file->n;
-	while (at && !str_has(STR(":@"), (char[]){file->p[at - 1], 0}))
-		at--;
-	struct str path = at ? str_slice(*file, 0, at - 1) : STR("");
-	*file = str_from_offset(*file, at);
-	return path;
-}
-
-static void push_line(struct skeleton *sk, struct targetfile *tf, struct safe_word file,
-		      unsigned line, const struct codeplace_lines *s, bool needs_path)
-{
-	struct skeleton_probe p = {
-	    .file = tf,
-	    .kind = "uprobe",
-	    .what = word_join(sk->arena, file, ":", word_ident(sk->arena, STR(""), "", line)),
-	    .addr = s->list.v[0].addr,
-	    .needs_path = needs_path};
-	struct context_place *places = arena_array(sk->arena, struct context_place, s->list.n);
-	struct namedvars vars;
-	p.label = p.declaration = str_printf(sk->arena, "uprobe:" STR_FMT, STR_ARG(p.what.s));
-	if (!map_add(
-		sk->arena, &sk->known,
-		str_printf(sk->arena, STR_FMT " " STR_FMT, STR_ARG(p.label), STR_ARG(tf->path))))
-		return;
-	for (size_t i = 0; i < s->list.n; i++)
-		places[i] = (struct context_place){.src = tf->bin.src,
-						   .addr = s->list.v[i].addr,
-						   .asked = {DWASKED_LINE, str_base(file.s), line}};
-	namedvar_list(sk->arena, places, s->list.n, &vars);
-	p.fields = arena_array(sk->arena, struct skeleton_field, vars.list.n + 1);
-	vec_each(const struct namedvar, v, &vars.list)
-		add_variable(sk, &p, v);
-	skeleton_add(sk, &p);
-}
-
-/** Of all files that are meant; what is wrong with the first one's line is reported if none has it. */
-static bool add_places_of_line(struct finder *f, struct str file, unsigned line)
-{
-	struct skeleton *sk = f->sk;
-	struct codeplace_lines s, first = {0};
-	struct safe_word word;
-	bool is_file = false, found = false;
-	if (!word_take(file, ALPHABET_PATH, &word))
-		return diag_error(sk->diag, NULL, "bpftrace does not accept the path " STR_FMT,
-				  STR_ARG(file));
-	vec_each(struct targetfile, tf, &sk->files->list) {
-		if (!is_meant(f, tf) || !targetfile_open(sk->files, tf))
-			continue;
-		is_file = true;
-		s = (struct codeplace_lines){0};
-		codeplace_find_lines(tf->bin.src, file, line, line, &s);
-		first = first.file.n ? first : s;
-		if (!s.list.n)
-			continue;
-		if (!codeattach_check_line(sk->diag, NULL, file, line, &s))
-			return false;
-		if (!dialect_attaches_inside(sk->version))
-			return diag_error(sk->diag, NULL,
-					  "bpftrace " DIALECT_FMT
-					  " attaches only to function entries: " STR_FMT
-					  ":%u is inside a function",
-					  DIALECT_ARG(sk->version), STR_ARG(file), line);
-		push_line(sk, tf, word, line, &s,
-			  found || (f->file.n && tf != &sk->files->list.v[0]));
-		found = true;
-	}
-	if (found)
-		return true;
-	sk->files->n_missing++;
-	if (!is_file)
-		return diag_error(sk->diag, NULL, "no file of the program is " STR_FMT,
-				  STR_ARG(f->file));
-	if (!first.file.n)
-		return diag_error(sk->diag, NULL, "no file has debug information (-g) of " STR_FMT,
-				  STR_ARG(file));
-	return codeattach_check_line(sk->diag, NULL, file, line, &first);
-}
-
-/** False, without an error, where @pattern is no uprobe:FILE:LINE. */
-static bool add_line(struct skeleton *sk, struct str pattern, bool *good)
-{
-	struct finder f = {.sk = sk, .is_return = str_has_prefix(pattern, STR("uretprobe:"))};
-	struct str file;
-	unsigned line, last;
-	if (sk->calls || sk->is_list ||
-	    !codeplace_parse_lines(str_from_offset(pattern, str_find(pattern, ':') + 1), &file,
-				   &line, &last))
-		return false;
-	f.file = take_path(&file);
-	*good = f.is_return ? diag_error(sk->diag, NULL, "a source line has no return")
-		: last > line
-		    ? diag_error(sk->diag, NULL, "-t traces one line of " STR_FMT ", not %u to %u",
-				 STR_ARG(file), line, last)
-		    : add_places_of_line(&f, file, line);
-	return true;
-}
-
 bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 {
 	struct finder f = {.sk = sk};
 	bool good;
-	if (add_line(sk, pattern, &good))
+	if (skeleton_add_line(sk, pattern, &good))
 		return good;
 	read_pattern(&f, pattern);
-	if (!find_all(&f)) {
+	if (!finder_find(&f)) {
 		sk->files->n_missing++;
 		return diag_error(sk->diag, NULL,
 				  "'" STR_FMT "': no file of the program is " STR_FMT,
 				  STR_ARG(pattern), STR_ARG(f.file));
 	}
-	if (!f.found.n)
-		add_inlined(&f);
 	if (!f.found.n)
 		return report_none(&f, pattern);
 	if (f.found.n + (sk->calls ? sk->probes.n : 0) > max_functions(sk))
@@ -917,7 +453,7 @@ bool skeleton_add_functions(struct skeleton *sk, struct str pattern)
 		struct str key = str_printf(
 		    sk->arena, "%s %llx " STR_FMT " " STR_FMT, f.is_return ? "uretprobe" : "uprobe",
 		    (unsigned long long)fn->place.addr, STR_ARG(fn->file->path),
-		    STR_ARG(is_copy(fn) ? fn->place.name : STR("")));
+		    STR_ARG(function_is_copy(fn) ? fn->place.name : STR("")));
 		if (!map_add(sk->arena, &sk->known, key))
 			continue;
 		if (sk->is_list)

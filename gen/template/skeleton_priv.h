@@ -1,6 +1,7 @@
-/** What the parts of skeleton share: probes (skeleton.c) and functions (skeleton_functions.c). */
+/** What the parts of skeleton share: probes (skeleton.c), functions (skeleton_functions.c) and lines (skeleton_lines.c). */
 #pragma once
 
+#include "bind/namedvar.h"
 #include "template/skeleton.h"
 
 /** How f->arg is shown; hidden when not @is_readable. */
@@ -20,3 +21,7 @@ void skeleton_write_record(const struct skeleton *sk, const struct skeleton_prob
 			   struct shapes *ret, struct code *out);
 /** Of which bpftrace knows curtask. */
 bool skeleton_has_kernel_types(void);
+/** Adds the variable @v of the place to what @p prints. */
+void skeleton_add_variable(struct skeleton *sk, struct skeleton_probe *p, const struct namedvar *v);
+/** Adds the probe of uprobe:FILE:LINE. False, without an error, where @pattern is none; *@good: it is added, else an error. */
+bool skeleton_add_line(struct skeleton *sk, struct str pattern, bool *good);
